@@ -1,5 +1,5 @@
-// _core.Client, Search and Worker: calls on the caller's thread, which Ctrl-C can leave, or in
-// flight for an event loop, on a thread that never takes the GIL.
+// _core.Client and its ports: calls on the caller's thread, which Ctrl-C can leave, or in flight
+// for an event loop, on a thread that never takes the GIL.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "client/search.hpp"
-#include "client/worker.hpp"
+#include "client/port.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 
@@ -28,32 +27,6 @@ py::tuple as_python(const Outcome& outcome) {
                         outcome.elapsed, outcome.received_at);
 }
 
-// The same, and: page, rows to yield, rows dropped
-py::tuple as_python(SearchPage page) {
-  return as_python(page.outcome) +
-         py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
-}
-
-// One slice of a wait, whose caller handles signals and calls its hooks between slices: whether the
-// wait is over, its result or None, and the retries, (attempt, reason, delay) each.
-template <typename Waited, typename IsOver>
-py::tuple wait_in_slices(Waited& waited, const IsOver& is_over) {
-  decltype(waited.wait()) result;
-  RetryRecords retries;
-  {
-    const ReleasedGil released;
-    result = waited.wait();
-    retries = waited.take_retries();
-  }
-  py::list reported;
-  for (const RetryRecord& retry : retries) {
-    reported.append(py::make_tuple(retry.attempt, retry.reason, retry.delay));
-  }
-  const bool over = is_over(result);
-  const py::object made = result ? py::object(as_python(std::move(*result))) : py::none();
-  return py::make_tuple(over, made, reported);
-}
-
 // One that a fork separated from its thread is leaked, since it cannot be destroyed.
 std::shared_ptr<Worker> make_worker(std::shared_ptr<Client> client) {
   return {new Worker(std::move(client)), [](Worker* worker) {
@@ -61,10 +34,35 @@ std::shared_ptr<Worker> make_worker(std::shared_ptr<Client> client) {
           }};
 }
 
-std::shared_ptr<BlockingCall> book(const std::shared_ptr<Client>& self, const std::string& record,
-                                   std::optional<double> timeout, std::string account) {
-  Call call = self->book(*row_type_given(py::str(record)).schema, timeout, std::move(account));
-  return released([&] { return std::make_shared<BlockingCall>(self, std::move(call)); });
+CallId submit(Port& self, Call call) {
+  return released([&] { return self.submit(std::move(call)); });
+}
+
+CallId submit_book(Port& self, const std::string& record, std::optional<double> timeout,
+                   std::string account) {
+  const Schema& schema = *row_type_given(py::str(record)).schema;
+  return submit(self, self.client().book(schema, timeout, std::move(account)));
+}
+
+CallId submit_search(Port& self, const std::string& query, std::int64_t page, std::int64_t limit,
+                     std::optional<double> timeout, bool ahead) {
+  return submit(self, self.client().search(query, page, limit, timeout, ahead));
+}
+
+// Appends (call, outcome) to a list: an exception of a signal handler that runs as soon as a
+// function has returned would lose its result. Returns (call, attempt, reason, delay) for each
+// retry.
+py::list wait(Port& self, double patience, py::list outcomes) {
+  Events events = released([&] { return self.wait(from_seconds(patience)); });
+  for (Outcome& outcome : events.outcomes) {
+    const CallId id = outcome.id;
+    outcomes.append(py::make_tuple(id, std::make_shared<Outcome>(std::move(outcome))));
+  }
+  py::list retries;
+  for (const RetryRecord& retry : events.retries) {
+    retries.append(py::make_tuple(retry.call, retry.attempt, retry.reason, retry.delay));
+  }
+  return retries;
 }
 
 py::dict stats(const Client& self) {
@@ -142,54 +140,6 @@ void bind_rate_limit(py::module_& module) {
       });
 }
 
-// _core.Search: a search over all its pages, on the caller's thread or on a worker's.
-
-py::dict pager_as_python(const Pager& pager) {
-  const PagerStats& stats = pager.stats();
-  const PagerDoubt doubt = pager.doubt();
-  const auto name_if = [](bool known, const char* name) {
-    return known ? py::object(py::str(name)) : py::none();
-  };
-  return py::dict("pages"_a = stats.pages, "items"_a = stats.items,
-                  "duplicates"_a = stats.duplicates, "requests"_a = stats.requests,
-                  "ended"_a = name_if(pager.ended(), name_of(pager.end())),
-                  "doubtful"_a = doubt != PagerDoubt::none,
-                  "doubt"_a = name_if(doubt != PagerDoubt::none, name_of(doubt)),
-                  "page"_a = pager.page(), "page_size"_a = pager.page_size());
-}
-
-std::shared_ptr<Search> make_search(std::shared_ptr<Client> client, const std::string& query,
-                                    std::optional<std::int64_t> page_size, std::int64_t start_page,
-                                    std::optional<std::int64_t> max_items, std::int64_t prefetch,
-                                    std::optional<double> timeout) {
-  PagerOptions options;
-  options.may_shrink = !page_size;  // a size that the user chose is sent, or refused
-  options.page_size = page_size.value_or(options.page_size);
-  options.start_page = start_page;
-  options.max_items = max_items;
-  options.prefetch = prefetch;
-  return std::make_shared<Search>(std::move(client), query, options, timeout);
-}
-
-std::vector<CallId> submit(Search& self, Worker& worker) {
-  std::vector<CallId> ids;
-  for (Call& call : self.calls()) ids.push_back(worker.submit(std::move(call)));
-  return ids;
-}
-
-py::tuple events_as_python(Events events) {
-  py::list outcomes;
-  for (Outcome& outcome : events.outcomes) {
-    const CallId id = outcome.id;
-    outcomes.append(py::make_tuple(id, std::make_shared<Outcome>(std::move(outcome))));
-  }
-  py::list retries;
-  for (const RetryRecord& retry : events.retries) {
-    retries.append(py::make_tuple(retry.call, retry.attempt, retry.reason, retry.delay));
-  }
-  return py::make_tuple(retries, outcomes);
-}
-
 }  // namespace
 
 void bind_client(py::module_& module) {
@@ -201,15 +151,8 @@ void bind_client(py::module_& module) {
       .def_property_readonly("has_token", &Client::has_token)
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("account") = "")
       .def("stats", &stats)
       .def("close", &Client::close);
-  py::class_<BlockingCall, std::shared_ptr<BlockingCall>>(module, "BlockingCall", py::is_final())
-      .def("wait",
-           [](BlockingCall& self) {
-             return wait_in_slices(self, [](const auto& fetched) { return fetched.has_value(); });
-           })
-      .def("close", [](BlockingCall& self) { released([&] { self.cancel(); }); });
   module.def("transport_version", &transport_version);
   module.def(
       "end_all_calls",
@@ -217,46 +160,21 @@ void bind_client(py::module_& module) {
       py::arg("patience"));
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
       .def("result", [](const Outcome& self) { return as_python(self); });
-  py::class_<Worker, std::shared_ptr<Worker>>(module, "Worker", py::is_final())
+  py::class_<Port, std::shared_ptr<Port>>(module, "Port")
+      .def("submit_book", &submit_book, py::arg("record"), py::arg("timeout"),
+           py::arg("account") = "")
+      .def("submit_search", &submit_search, py::arg("query"), py::arg("page"), py::arg("limit"),
+           py::arg("timeout"), py::arg("ahead"))
+      .def(
+          "cancel", [](Port& self, CallId id) { released([&] { self.cancel(id); }); },
+          py::arg("id"))
+      .def("wait", &wait, py::arg("patience"), py::arg("outcomes"))
+      .def("close", [](Port& self) { released([&] { self.close(); }); });
+  py::class_<LocalPort, Port, std::shared_ptr<LocalPort>>(module, "LocalPort", py::is_final())
+      .def(py::init<std::shared_ptr<Client>>(), py::arg("client"));
+  py::class_<Worker, Port, std::shared_ptr<Worker>>(module, "Worker", py::is_final())
       .def(py::init(&make_worker), py::arg("client"))
-      .def(
-          "submit_book",
-          [](Worker& self, const std::string& record, std::optional<double> timeout,
-             std::string account) {
-            // Waits for nothing, so the GIL may stay.
-            const Schema& schema = *row_type_given(py::str(record)).schema;
-            return self.submit(self.client().book(schema, timeout, std::move(account)));
-          },
-          py::arg("record"), py::arg("timeout"), py::arg("account") = "")
-      .def("cancel", &Worker::cancel, py::arg("id"))
-      .def("notification_fd", &Worker::notification_fd)
-      .def("take", [](Worker& self) { return events_as_python(self.take()); })
-      .def(
-          "wait",
-          [](Worker& self, double patience) {
-            return events_as_python(released([&] { return self.wait(from_seconds(patience)); }));
-          },
-          py::arg("patience"))
-      .def("close", [](Worker& self) { released([&] { self.close(); }); });
-  py::class_<Search, std::shared_ptr<Search>>(module, "Search", py::is_final())
-      .def(py::init(&make_search), py::arg("client"), py::arg("query"), py::arg("page_size"),
-           py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
-      .def("set_timeout", &Search::set_timeout, py::arg("timeout"))
-      .def("state", [](const Search& self) { return pager_as_python(self.pager()); })
-      .def("wait",
-           [](Search& self) {
-             return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
-           })
-      .def("close", [](Search& self) { released([&] { self.close(); }); })
-      .def("submit", &submit, py::arg("worker"))
-      .def("surplus", &Search::surplus)
-      .def("deliver", &Search::deliver, py::arg("outcome"))
-      .def("take",
-           [](Search& self) {
-             std::optional<SearchPage> page = self.take();
-             return page ? py::object(as_python(std::move(*page))) : py::none();
-           })
-      .def_property_readonly("done", &Search::done);
+      .def("notification_fd", &Worker::notification_fd);
 }
 
 }  // namespace tradingdata::python

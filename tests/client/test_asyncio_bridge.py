@@ -83,12 +83,12 @@ class LosesEvents(NoDescriptor):
 
     lost = False
 
-    def wait(self, patience: float) -> Any:
-        events = self._worker.wait(patience)
-        if any(events) and not self.lost:
+    def wait(self, patience: float, outcomes: list[Any]) -> Any:
+        retries = self._worker.wait(patience, outcomes)
+        if outcomes and not self.lost:
             self.lost = True
             raise MemoryError
-        return events
+        return retries
 
 
 class LosesWatchedEvents(LosesEvents):
@@ -96,9 +96,6 @@ class LosesWatchedEvents(LosesEvents):
 
     def notification_fd(self) -> int:
         return self._worker.notification_fd()
-
-    def take(self) -> Any:
-        return self.wait(0)
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ AREAS = {
         ("*/tests/decode/*", "*/tests/base/*"),
     ),
     "pager": Area(
-        ("cpp/src/client/pager.cpp", "cpp/src/client/search.cpp"),
-        ("*/tests/client/pager*", "*/tests/client/search*"),
+        ("python/tradingdata/client/paging.py", "python/tradingdata/client/search_pass.py"),
+        ("tests/pager/test_paging.py", "tests/pager"),
     ),
     "retry": Area(
         ("cpp/src/client/retry.cpp",),

@@ -201,7 +201,8 @@ def test_a_blank_query_is_refused_before_any_request(
 
 def test_the_last_page_s_response_is_there_and_a_part_has_none(service: Service) -> None:
     service.choose(listing(ROWS[:5], ROWS[3:8]))
-    with td.Client(service.base_url, account="desk1") as client:
+    moved = pytest.warns(td.DataWarning, match="the list was changing")
+    with td.Client(service.base_url, account="desk1") as client, moved:
         whole, part = client.search("x", page_size=5).pages()
     assert whole.response is not None
     assert whole.response.account == "desk1"

@@ -119,7 +119,7 @@ def test_a_known_company_with_another_value_is_kept(service: Service, read: Read
     assert reading.codes == codes([*rows[:8], changed, rows[8]])
     assert reading.pager.stats.doubtful
     assert reading.warnings == [
-        "stocks came again with other values while the list was read, so there may be more "
+        "stocks came again on later pages because the list was changing, so there may be more "
         "stocks: read again"
     ]
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import Awaitable, Generator, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -47,9 +47,7 @@ class TestSync:
         with td.Client(service.base_url) as client:
             yield client
 
-    def read_two_pages(
-        self, client: td.Client, service: Service
-    ) -> Generator[td.Stock, None, None]:
+    def read_two_pages(self, client: td.Client, service: Service) -> Any:
         rows = client.search("x", page_size=5, prefetch=4).__iter__()
         for _ in range(10):
             next(rows)

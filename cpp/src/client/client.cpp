@@ -2,6 +2,7 @@
 // connections.
 #include "client/client.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -126,11 +127,12 @@ Call Client::book(const Schema& schema, std::optional<double> timeout, std::stri
 }
 
 Call Client::search(std::string_view query, std::int64_t page, std::int64_t limit,
-                    std::optional<double> timeout) const {
+                    std::optional<double> timeout, bool ahead) const {
   check(query.find('\0') == std::string_view::npos, "query must not contain a NUL character");
   Call call = new_call(*call_of(stock_schema), timeout);
   call.request.url += "?query=" + percent_encoded(query) + "&page=" + std::to_string(page) +
                       "&limit=" + std::to_string(limit);
+  if (ahead) call.start_by = call.started + (call.deadline - call.started) / 2;
   return call;
 }
 
@@ -172,30 +174,14 @@ void Client::close() {
   }
 }
 
-void Client::wait(Engine& engine) const {
+void Client::wait(Engine& engine, Duration patience) const {
   check_open();
   bool news = false;
   {
     const detail::Inside inside;
-    news = engine.pump(engine.sources().now() + slice_of_wait);
+    news = engine.pump(engine.sources().now() + std::min(patience, slice_of_wait));
   }
   if (!news) check_open();
-}
-
-BlockingCall::BlockingCall(const std::shared_ptr<Client>& client, Call call)
-    : client_(client), engine_(client->lease()) {
-  engine_->submit(std::move(call));
-}
-
-std::optional<Outcome> BlockingCall::wait() {
-  client_->wait(*engine_);
-  Outcomes outcomes = engine_->take_all();
-  if (outcomes.empty()) return std::nullopt;
-  return std::move(outcomes.front());
-}
-
-RetryRecords BlockingCall::take_retries() noexcept {
-  return engine_ ? engine_->take_retries() : RetryRecords();
 }
 
 void end_all_calls(Duration patience) {

@@ -59,18 +59,20 @@ class Client : public std::enable_shared_from_this<Client> {
   void clear_token() { tokens_->clear(); }
   bool has_token() const { return tokens_->current() != nullptr; }
 
-  // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
-  // Error: `configuration` (no token, bad arguments), `closed`.
+  // One call each, for any engine of this client; `timeout` in seconds. They throw Error:
+  // `configuration` (no token, bad arguments), `closed`.
   // `account` is the label of the rows.
   Call book(const Schema& schema, std::optional<double> timeout = {},
             std::string account = {}) const;
+  // A page that is requested ahead of its reader leaves slots of the rate limit for the page that
+  // the reader waits for, which would otherwise get one just before its deadline.
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
-              std::optional<double> timeout = {}) const;
+              std::optional<double> timeout = {}, bool ahead = false) const;
 
   // An engine of the caller's own until it is released: one thread at a time.
   std::shared_ptr<Engine> lease();
   // Pumps it for at most one slice, or until something happened. Throws Error (closed).
-  void wait(Engine& engine) const;
+  void wait(Engine& engine, Duration patience) const;
   std::unique_ptr<Engine> make_engine() const;  // never pooled
 
   // No more calls: those that wait end with an Error (closed) within a slice. May be called twice.
@@ -95,23 +97,6 @@ class Client : public std::enable_shared_from_this<Client> {
   // Guarded by the process mutex; the last one used is the first one taken.
   std::vector<std::unique_ptr<Engine>> idle_;
   std::atomic<bool> closed_ = false;
-};
-
-// A call that its caller waits for on its own thread, in slices, between which the caller may
-// handle signals and report retries. Destroyed early, it cancels the call.
-class BlockingCall {
- public:
-  // Throws Error (closed).
-  BlockingCall(const std::shared_ptr<Client>& client, Call call);
-
-  // Waits for at most one slice. Nothing while the call is in progress.
-  std::optional<Outcome> wait();
-  RetryRecords take_retries() noexcept;
-  void cancel() noexcept { engine_.reset(); }  // `wait` may not be called after this
-
- private:
-  std::shared_ptr<Client> client_;
-  std::shared_ptr<Engine> engine_;
 };
 
 // Ends every wait in this process with an Error (closed), for good, and returns when no thread is

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "client/port.hpp"
 #include "support/calling.hpp"
 
 using namespace calling;
@@ -34,10 +35,11 @@ TEST_CASE("F103 eight threads share one client") {
     threads.emplace_back([&, i] {
       for (int k = 0; k < 50; ++k) {
         if (k % 10 == i) client->set_token("canary-token-" + std::to_string(k));
-        BlockingCall call(client, client->book(k % 2 == 0 ? trade_schema : order_schema));
-        std::optional<Outcome> outcome;
-        while (!outcome) outcome = call.wait();
-        if (outcome->status_code == 200) ++good;
+        LocalPort port(client);
+        port.submit(client->book(k % 2 == 0 ? trade_schema : order_schema));
+        Outcomes outcomes;
+        while (outcomes.empty()) outcomes = port.wait(slice_of_wait).outcomes;
+        if (outcomes.front().status_code == 200) ++good;
       }
     });
   }

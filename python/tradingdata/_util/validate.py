@@ -31,14 +31,13 @@ def seconds(name: str, value: Any) -> float:
     return float(min(value, LONGEST))
 
 
-def count(name: str, value: Any, *, least: int = 1) -> int:
-    """Returns an integer that is at least ``least``."""
+def count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """Returns an integer from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an integer, not {shown(value)}")
-    if not least <= value < 2**63:
-        raise ConfigurationError(
-            f"{name} must be an integer of at least {least}, not {shown(value)}"
-        )
+    if not least <= value <= (2**63 - 1 if most is None else most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ConfigurationError(f"{name} must be an integer {limits}, not {shown(value)}")
     return value
 
 

@@ -77,7 +77,7 @@ def search(
         found = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
         book = received(found.all)
     destination.take(book)
-    doubt = found._pass.doubt  # `received` silences the warning
+    doubt = found._paging.warning  # `received` silences the warning
     if doubt is not None:
         remark(for_a_terminal(doubt), style="yellow")
 

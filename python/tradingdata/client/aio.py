@@ -164,19 +164,21 @@ class LoopPort:
         if self.closed:
             return
         try:
-            events = self.worker.take()
+            outcomes: list[tuple[int, _core.Outcome]] = []
+            retries = self.worker.wait(0, outcomes)
         except Exception as error:
             self._fail_all(error)
             raise
-        self._settle(*events)
+        self._settle(retries, outcomes)
 
     def _relay(self) -> None:
         worker = self.worker
         while not self.closed:
             try:
-                events = worker.wait(0.1)
-                if any(events):
-                    self._loop.call_soon_threadsafe(self._settle, *events)
+                outcomes: list[tuple[int, _core.Outcome]] = []
+                retries = worker.wait(0.1, outcomes)
+                if retries or outcomes:
+                    self._loop.call_soon_threadsafe(self._settle, retries, outcomes)
             except Exception as error:
                 try:
                     self._loop.call_soon_threadsafe(self._fail_all, error)

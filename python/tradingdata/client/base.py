@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, c
 
 from .. import _core
 from .._util.declarations import CALL_OF
-from .._util.stopping import raise_if_stopped
+from .._util.stopping import SLICE, raise_if_stopped
 from .._util.validate import count, seconds
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..books.book import Book as AnyBook
@@ -68,22 +68,28 @@ class ClientStats(NamedTuple):
     bytes_received: int
 
 
-def wait_for(
-    call: _core.BlockingCall | _core.Search, on_retry: Callable[[int, str, float], None]
-) -> tuple[Any, ...] | None:
-    """Blocks until a call or a page of a search is over and returns its result.
+def pump(
+    port: _core.Port,
+    outcomes: list[tuple[int, _core.Outcome]],
+    on_retry: Callable[[int, str, float], None],
+    patience: float = SLICE,
+) -> None:
+    """Waits on a port for a slice and adds the calls that have ended.
 
-    The core waits in slices of at most 50 ms. Signal handlers and ``on_retry`` run between them and
-    never beneath the core; what they raise ends the wait, and the caller closes the call. In a
-    thread that works for an interrupted caller, the wait ends with ``Stopped``.
+    Signal handlers and ``on_retry`` run between slices and never beneath the core. In a thread that
+    works for an interrupted caller, this raises ``Stopped``.
     """
-    while True:
-        raise_if_stopped()
-        over, result, retries = call.wait()
-        for retry in retries:
-            on_retry(*retry)
-        if over:
-            return result
+    raise_if_stopped()
+    for _, attempt, reason, delay in port.wait(patience, outcomes):
+        on_retry(attempt, reason, delay)
+
+
+def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> tuple[Any, ...]:
+    """Blocks until the only call of a port is over and returns its result."""
+    outcomes: list[tuple[int, _core.Outcome]] = []
+    while not outcomes:
+        pump(port, outcomes, on_retry)
+    return outcomes[0][1].result()
 
 
 Tokens = TypeVar("Tokens", bound=Source)

@@ -148,9 +148,10 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
         return self._received(kind, run(self._response(kind._record, timeout)))
 
-    def _send(self, what: str, seconds: float) -> tuple[Any, ...] | None:
-        call = self._core.book(what, seconds, self._account or "")
+    def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
+        port = _core.LocalPort(self._core)
         try:
-            return wait_for(call, self._retry_hook(what))
+            port.submit_book(what, seconds, self._account or "")
+            return wait_for(port, self._retry_hook(what))
         finally:
-            call.close()
+            port.close()

@@ -1,5 +1,5 @@
-// The worker thread: submission, notification, closing and failures.
-#include "client/worker.hpp"
+// The local port; the worker thread: submission, notification, closing and failures.
+#include "client/port.hpp"
 
 #include <doctest/doctest.h>
 
@@ -24,13 +24,25 @@ bool signalled(const Worker& worker, milliseconds patience) {
   return platform::readable(static_cast<platform::Socket>(worker.notification_fd()), patience);
 }
 
+// Responds to nothing.
+class NeverTransport final : public Transport {
+ public:
+  void start(CallId, const Request&, const TimeLimits&) override {}
+  bool pump(TimePoint until, std::vector<Arrival>&) override {
+    std::this_thread::sleep_until(until);
+    return false;
+  }
+  void cancel(CallId) noexcept override {}
+  void wake() noexcept override {}
+};
+
 // Submits calls and takes their outcomes with `take`.
-void receive_many(Worker& worker, Client& client, const std::function<Events()>& take) {
+void receive_many(Port& port, Client& client, const std::function<Events()>& take) {
   std::set<CallId> waiting;
   for (int i = 0; i < 50; ++i) {
     Call call = client.book(trade_schema);
     waiting.insert(call.id);
-    worker.submit(std::move(call));
+    port.submit(std::move(call));
   }
   while (!waiting.empty()) {
     for (Outcome& outcome : take().outcomes) {
@@ -65,6 +77,52 @@ TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the w
   worker.close();
   waiting.join();
   CHECK_THROWS_AS(worker.submit(client->book(trade_schema)), Error);
+}
+
+TEST_CASE("a local port carries its calls while somebody waits, and is reusable once closed") {
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
+  const auto client = client_of(server.url());
+  LocalPort port(client);
+  CHECK(port.wait(milliseconds(0)).outcomes.empty());
+  for (int round = 0; round < 2; ++round) {
+    receive_many(port, *client, [&] { return port.wait(milliseconds(5000)); });
+    port.close();
+    port.close();
+  }
+  const CallId cancelled = port.submit(client->book(trade_schema));
+  port.cancel(cancelled);
+  CHECK(port.wait(milliseconds(20)).outcomes.empty());
+  port.submit(client->book(trade_schema));
+  client->close();
+  CHECK_THROWS_AS(port.wait(milliseconds(0)), Error);
+}
+
+TEST_CASE("a second thread that uses a local port meanwhile gets an error") {
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
+  const auto client = client_of(server.url(), 1, [](ClientOptions& options) {
+    options.transport = [](const CurlOptions&) { return std::make_unique<NeverTransport>(); };
+  });
+  LocalPort port(client);
+  port.submit(client->book(trade_schema));
+  std::atomic<int> refused = 0;
+  std::thread waiting([&] {
+    for (int i = 0; i < 20; ++i) {
+      try {
+        port.wait(milliseconds(50));
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  });
+  for (int i = 0; i < 200 && refused == 0; ++i) {
+    try {
+      port.wait(milliseconds(5));
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  waiting.join();
+  CHECK(refused > 0);
 }
 
 // A worker whose transport throws, and whose memory runs out: every call ends, and it lives.

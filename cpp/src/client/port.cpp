@@ -1,6 +1,6 @@
-// The thread that pumps the engine, and the queue through which calls reach it. A forked child
-// has the object but not the thread.
-#include "client/worker.hpp"
+// The local port, and the worker: the thread that pumps an engine, and the queue through which
+// calls reach it. A forked child has the worker's object but not the thread.
+#include "client/port.hpp"
 
 #include <exception>
 #include <system_error>
@@ -8,8 +8,50 @@
 
 namespace tradingdata {
 
+// One thread's turn with a local port.
+class LocalPort::Use {
+ public:
+  explicit Use(LocalPort& port) : used_(port.used_) {
+    if (used_.exchange(true)) {
+      throw Error(ErrorKind::configuration,
+                  "another thread is reading this search: let each thread make its own");
+    }
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() { used_ = false; }
+
+ private:
+  std::atomic<bool>& used_;
+};
+
+CallId LocalPort::submit(Call call) {
+  const Use use(*this);
+  const CallId id = call.id;
+  if (!engine_) engine_ = client_->lease();
+  engine_->submit(std::move(call));
+  return id;
+}
+
+void LocalPort::cancel(CallId id) {
+  const Use use(*this);
+  if (engine_) engine_->cancel(id);
+}
+
+Events LocalPort::wait(Duration patience) {
+  const Use use(*this);
+  if (!engine_) return {};
+  client_->wait(*engine_, patience);
+  return {engine_->take_all(), engine_->take_retries()};
+}
+
+void LocalPort::close() {
+  const Use use(*this);
+  engine_.reset();
+}
+
 Worker::Worker(std::shared_ptr<Client> client)
-    : client_(std::move(client)), engine_(client_->make_engine()) {
+    : Port(std::move(client)), engine_(client_->make_engine()) {
   client_->check_open();
   try {
     thread_ = std::thread([this] { run(); });

@@ -1,0 +1,328 @@
+"""One pass over a search: its requests are sent through a port, and their outcomes taken from it.
+
+Which page to request next, and where the list ends, is decided in ``paging``. The pass is a plan
+(see ``plans``), written once for both clients; its requests are carried on the caller's thread or
+by the worker of an event loop.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from .._util.warn import warn_user
+from ..books.book import StockList, concat
+from ..books.response import Response
+from ..errors import (
+    CallCancelledError,
+    ConfigurationError,
+    DeadlineError,
+    PaginationError,
+    TradingDataError,
+)
+from .base import pump
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+    from collections.abc import Callable, Iterable
+
+    from .._util.plans import Plan
+    from ..table.rows import Stock
+    from .base import AnyClient
+    from .paging import Page, PageRequest, Paging
+
+    Arrival = tuple[int, Callable[[], tuple[Any, ...]]]  # a call, and its result or error
+
+
+class LocalPages:
+    """The requests of one pass of a ``Client``, carried on the thread that waits."""
+
+    def __init__(self, client: AnyClient) -> None:
+        self._port = _core.LocalPort(client._core)
+        self._on_retry = client._retry_hook("Stock")
+        self._outcomes: list[tuple[int, _core.Outcome]] = []
+
+    def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
+        """Sends a request and returns the number of its call."""
+        return self._port.submit_search(query, *request, timeout, ahead)
+
+    def wait(self) -> None:
+        """Waits until a call has ended, or for a slice."""
+        pump(self._port, self._outcomes, self._on_retry)
+
+    def poll(self) -> None:
+        """Moves on what is in flight."""
+        pump(self._port, self._outcomes, self._on_retry, 0.0)
+
+    def arrived(self) -> Arrival | None:
+        """Returns a call that has ended, with the function that returns its result or raises."""
+        if not self._outcomes:
+            return None
+        call, outcome = self._outcomes.pop(0)
+        return call, outcome.result
+
+    def close(self) -> None:
+        """Cancels all requests in flight."""
+        self._port.close()
+
+
+class LoopPages:
+    """The requests of one pass of an ``AsyncClient``, carried by the worker of its event loop."""
+
+    def __init__(self, client: Any) -> None:
+        self._ports = client._ports
+        self._on_retry = client._retry_hook("Stock")
+        self._loop: AbstractEventLoop | None = None
+        self._flights: dict[int, Future[_core.Outcome]] = {}
+
+    def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
+        """Sends a request and returns the number of its call."""
+        from asyncio import get_running_loop
+
+        self._loop = get_running_loop()
+        port = self._ports.of(self._loop)
+        call: int = port.worker.submit_search(query, *request, timeout, ahead)
+        self._flights[call] = port.watch(call, self._on_retry)
+        return call
+
+    async def wait(self) -> None:
+        """Waits until a call has ended. Cancelling this leaves the calls in flight."""
+        from asyncio import FIRST_COMPLETED, wait
+
+        await wait(self._flights.values(), return_when=FIRST_COMPLETED)
+
+    def poll(self) -> None:
+        """The worker moves them on by itself."""
+
+    def arrived(self) -> Arrival | None:
+        """Returns a call that has ended, with the function that returns its result or raises."""
+        ended = next((call for call, flight in self._flights.items() if flight.done()), None)
+        if ended is None:
+            return None
+        flight = self._flights.pop(ended)
+        return ended, lambda: flight.result().result()
+
+    def close(self) -> None:
+        """Cancels all requests in flight, from any thread."""
+        if not self._flights or self._loop is None:
+            return
+        from asyncio import _get_running_loop
+
+        flights, self._flights = self._flights, {}
+        if self._loop is _get_running_loop():
+            return _cancel(flights.values())
+        with suppress(RuntimeError):  # the loop has been closed meanwhile
+            self._loop.call_soon_threadsafe(_cancel, flights.values())
+
+
+def _cancel(flights: Iterable[Future[_core.Outcome]]) -> None:
+    for flight in flights:
+        # Retrieve the exception: asyncio would log that it was never retrieved.
+        if not flight.cancel() and not flight.cancelled():
+            flight.exception()
+
+
+class Sent(NamedTuple):
+    """A request in flight."""
+
+    request: PageRequest
+    half_time: float  # of its deadline, by time.monotonic
+    ahead: bool  # of the page that is read next
+
+
+class SearchPass:
+    """One pass over a search, for one reader at a time.
+
+    Whatever interrupts it (an error, Ctrl-C, a cancelled task), the next call goes on where it was,
+    or raises the error of the page again: an interruption never looks like the end.
+    """
+
+    def __init__(
+        self,
+        client: AnyClient,
+        query: str,
+        paging: Paging,
+        pages: LocalPages | LoopPages,
+        timeout: float | None,
+        until: float | None,
+        bar: Any,
+    ) -> None:
+        self._client: Any = client
+        self._query = query
+        self.paging = paging
+        self._port: Any = pages
+        self._timeout = timeout
+        self._until = until
+        self._bar = bar
+        self._in_flight: dict[int, Sent] = {}
+        self._taken: Page | None = None  # until it is returned
+        self._received: list[StockList] = []
+        self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
+        self._warned = self._closed = self._is_torn = False
+        self._in_use = threading.Lock()
+        self.page = paging.page  # the first that was not yielded completely
+
+    # -- what the iterators call --
+
+    def next_page(self) -> Plan[StockList | None]:
+        """The plan of the next page; returns None at the end."""
+        if not self._in_use.acquire(blocking=False):
+            raise ConfigurationError(
+                "another thread or task is reading this search: iterate once for each of them"
+            )
+        try:
+            page = yield from self._next_page()
+        finally:
+            self._in_use.release()
+        if page is None:
+            self.close()
+        return page
+
+    def next_row(self) -> Plan[Stock | None]:
+        """The plan of the next stock; returns None at the end."""
+        while (row := next(self._rows, None)) is None:
+            self.page = self.paging.page
+            page = yield from self.next_page()
+            if page is None:
+                return None
+            self.page = self._last_number
+            self._rows = iter(page)
+        return row
+
+    def close(self) -> None:
+        """Cancels the requests in flight; there are no more pages."""
+        self._closed = True
+        self._port.close()
+        self._bar.close()
+        self._in_flight.clear()
+        self._received.clear()
+
+    # -- requests and responses --
+
+    def _next_page(self) -> Plan[StockList | None]:
+        if self._closed:
+            return None
+        waiting_since = time.monotonic()
+        try:
+            while True:
+                self._evaluate(waiting_since)
+                if self._taken is None:
+                    self._taken = self.paging.take()
+                if self._taken is not None:
+                    self._prefetch()
+                    break
+                if self.paging.ended:
+                    break
+                self._send()
+                yield self._port.wait()
+        except TradingDataError as error:
+            raise self._failed(error) from None
+        if self.paging.ended:
+            self._port.close()  # what is still in flight is not needed
+        warning = self.paging.warning
+        if warning is not None and not self._warned:
+            self._warned = True
+            warn_user(warning)
+        if self._taken is None:
+            return None
+        stocks = self._yielded(self._taken)  # may warn, and warnings may be errors
+        self._taken = None
+        return stocks
+
+    def _send(self) -> None:
+        while (request := self.paging.next_request()) is not None:
+            timeout = self._time_left()
+            ahead = request != self.paging.due
+            call = self._port.submit(self._query, request, timeout, ahead=ahead)
+            self.paging.sent(request)
+            self._in_flight[call] = Sent(request, time.monotonic() + timeout / 2, ahead)
+
+    def _prefetch(self) -> None:
+        """Requests pages ahead of the reader; an error must not cost the page that it waits for."""
+        if self.paging.prefetch and not self.paging.ended:
+            with suppress(TradingDataError, MemoryError):
+                self._send()
+                self._port.poll()
+
+    def _time_left(self) -> float:
+        """Seconds for the next page."""
+        seconds: float = self._client._budget(self._timeout)
+        if self._until is None:
+            return seconds
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise DeadlineError(
+                "the deadline passed before the search ended: pass a longer `timeout`"
+            )
+        return min(left, seconds)
+
+    def _evaluate(self, waiting_since: float) -> None:
+        if self._is_torn:
+            raise CallCancelledError("reading a page was interrupted: start the search again")
+        self._is_torn = True  # until what has arrived is evaluated completely
+        while (arrival := self._port.arrived()) is not None:
+            call, result = arrival
+            sent = self._in_flight.pop(call, None)
+            if sent is not None and not self.paging.ended:
+                self._evaluate_page(sent, result, waiting_since)
+        self._is_torn = False
+
+    def _evaluate_page(
+        self, sent: Sent, result: Callable[[], tuple[Any, ...]], waiting_since: float
+    ) -> None:
+        received: tuple[Any, ...] | TradingDataError
+        try:
+            received = result()
+        except TradingDataError as error:
+            if _had_no_chance(sent, error, waiting_since):
+                return self.paging.forget(sent.request)
+            error.args = (f"page {sent.request.page}: {error}",)
+            received = error.with_traceback(None)
+        self.paging.receive(sent.request, received)
+
+    def _yielded(self, page: Page) -> StockList:
+        table, status, _, elapsed, _ = page.received
+        self._client._log_end("Stock", elapsed, status)
+        stocks = StockList._received(
+            table, Response(table, self._client.account, *page.received[1:])
+        )
+        if len(page.rows) != len(stocks):
+            stocks = stocks._part(table.take(page.rows))
+        self._received.append(stocks)
+        self._last_number, self.page = page.number, self.paging.page
+        self._bar.update(len(stocks))
+        return stocks
+
+    def _failed(self, error: TradingDataError) -> TradingDataError:
+        """Adds to an error the stocks received before it, and where to resume."""
+        if error.received is not None:  # raised before
+            return error
+        error.account = self._client.account
+        error.received = concat([StockList(), *self._received])
+        if error.page is None:
+            error.page = self.paging.page
+        if self._received and not isinstance(error, PaginationError):
+            error.page_size = self.paging.limit
+            error.add_note(
+                f"the {len(error.received):,} stocks before it are in the error's .received; "
+                f"resume with start_page={error.page}, page_size={error.page_size}"
+            )
+        self._client._log_end("Stock", error.elapsed, error)
+        if self.paging.ended:
+            self._port.close()
+            self._bar.close()
+        return error
+
+
+def _had_no_chance(sent: Sent, error: TradingDataError, waiting_since: float) -> bool:
+    """Whether a page failed for a reason of ours, so that it is requested again in its turn.
+
+    The requests before it left no room for it under the rate limit, or its time passed while nobody
+    waited.
+    """
+    ours = sent.half_time < waiting_since or (sent.ahead and error.attempts == 0)
+    return error.retryable and ours

@@ -1,0 +1,207 @@
+"""F164: whatever interrupts a search, its iterator goes on or raises again, and never just ends."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from searching import codes, listing, pages_asked
+from service import Service, hold, html_reply, pages, reply, stall, stocks
+from systems import WINDOWS
+
+ROWS = stocks(25)
+
+
+@pytest.fixture
+def client(service: Service) -> Any:
+    with td.Client(service.base_url) as client:
+        yield client
+
+
+def rest_of(iterator: Any) -> list[Any]:
+    return [stock.co_code for page in iterator for stock in page]
+
+
+async def awaited(iterator: Any) -> list[Any]:
+    return [stock.co_code async for page in iterator for stock in page]
+
+
+class TestErrors:
+    """F164: an error of a page is raised again; any other costs no page."""
+
+    @pytest.mark.parametrize("way", ["pages", "__iter__"])
+    @pytest.mark.parametrize("prefetch", [0, 4])
+    def test_an_error_of_a_page_is_raised_again(
+        self, service: Service, client: td.Client, way: str, prefetch: int
+    ) -> None:
+        service.choose(pages(ROWS, faults={3: [html_reply()]}))
+        iterator = getattr(client.search("x", page_size=5, prefetch=prefetch), way)()
+        errors: list[td.DecodeError] = []
+        while len(errors) < 3:
+            try:
+                next(iterator)
+            except td.DecodeError as failure:
+                errors.append(failure)
+        assert {(str(error), error.page) for error in errors} == {(str(errors[0]), 3)}
+        for error in errors:
+            assert error.received is not None
+            assert codes(error.received.to_dicts()) == codes(ROWS)[:10]
+
+    def test_also_by_an_async_client(self, service: Service) -> None:
+        service.choose(pages(ROWS, faults={3: [html_reply()]}))
+
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                reader = client.search("x", page_size=5).pages()
+                assert [len(await anext(reader)) for _ in range(2)] == [5, 5]
+                for _ in range(3):
+                    with pytest.raises(td.DecodeError):
+                        await anext(reader)
+
+        asyncio.run(main())
+
+    def test_an_error_of_on_retry_costs_no_page(self, service: Service) -> None:
+        service.choose(pages(ROWS, faults={2: [reply(503)], 4: [reply(503)]}))
+
+        def refuse(retry: td.types.Retry) -> None:
+            raise ArithmeticError(retry.call)
+
+        with td.Client(service.base_url, on_retry=refuse) as client:
+            reader = client.search("x", page_size=5, prefetch=0).pages()
+            found: list[Any] = []
+            refused = 0
+            while len(found) < 25:
+                try:
+                    found += codes(next(reader).to_dicts())
+                except ArithmeticError:
+                    refused += 1
+        assert (found, refused) == (codes(ROWS), 2)
+
+    def test_a_warning_that_is_an_error_costs_no_page(
+        self, service: Service, client: td.Client
+    ) -> None:
+        service.choose(listing(ROWS[:5], ROWS[3:8]))
+        reader = client.search("x", page_size=5).pages()
+        assert codes(next(reader).to_dicts()) == codes(ROWS)[:5]
+        with pytest.raises(td.DataWarning):
+            next(reader)
+        assert codes(next(reader).to_dicts()) == codes(ROWS)[5:8]
+
+
+class TestInterruptions:
+    """F164: the next call goes on."""
+
+    @pytest.fixture
+    def gate(self, service: Service) -> Any:
+        """Page 3 comes when the gate is opened."""
+        opened = threading.Event()
+        choice = pages(ROWS)
+
+        def choose(request: Any) -> Any:
+            behaviour = choice(request)
+            held = dict(request.query)["page"] == "3" and not opened.is_set()
+            return hold(opened, behaviour) if held else behaviour
+
+        service.choose(choose)
+        yield opened
+        opened.set()
+
+    @pytest.mark.parametrize("prefetch", [0, 1, 4])
+    def test_a_timeout_of_anext(
+        self, service: Service, gate: threading.Event, prefetch: int
+    ) -> None:
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                reader = client.search("x", page_size=5, prefetch=prefetch).pages()
+                first = [await anext(reader) for _ in range(2)]
+                for _ in range(3):
+                    with pytest.raises(TimeoutError):
+                        await asyncio.wait_for(anext(reader), 0.03)
+                gate.set()
+                found = [stock.co_code for page in first for stock in page]
+                assert found + await awaited(reader) == codes(ROWS)
+
+        asyncio.run(main())
+        assert pages_asked(service).count(3) == 1, "the request goes on"
+
+    @pytest.mark.skipif(WINDOWS, reason="no interval timers")
+    @pytest.mark.parametrize("prefetch", [0, 1, 4])
+    def test_a_signal_handler_that_raises(
+        self, client: td.Client, gate: threading.Event, prefetch: int
+    ) -> None:
+        class Interrupted(BaseException):
+            pass
+
+        def interrupt(*_: object) -> None:
+            raise Interrupted
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            reader = client.search("x", page_size=5, prefetch=prefetch).pages()
+            found = rest_of([next(reader), next(reader)])
+            for _ in range(3):
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                with pytest.raises(Interrupted):
+                    next(reader)
+            gate.set()
+            assert found + rest_of(reader) == codes(ROWS)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def test_another_thread_that_reads_it(
+        self, service: Service, client: td.Client, gate: threading.Event
+    ) -> None:
+        reader = client.search("x", page_size=5, prefetch=0).pages()
+        found = rest_of([next(reader), next(reader)])
+        third: list[Any] = []
+        other = threading.Thread(target=lambda: third.extend(next(reader)))
+        other.start()
+        service.wait_for_requests(3)
+        with pytest.raises(td.ConfigurationError, match="another thread or task is reading"):
+            next(reader)
+        gate.set()
+        other.join()
+        found += [stock.co_code for stock in third] + rest_of(reader)
+        assert sorted(found) == codes(ROWS)
+
+
+class TestEnds:
+    def test_an_iterator_that_ended_or_was_closed_stays_so(
+        self, service: Service, client: td.Client
+    ) -> None:
+        service.choose(pages(ROWS))
+        search = client.search("x", page_size=10)
+        whole, part = search.pages(), search.pages()
+        assert rest_of(whole) == codes(ROWS)
+        next(part)
+        part.close()
+        part.close()
+        for reader in (whole, part):
+            for _ in range(2):
+                assert next(reader, None) is None
+
+    def test_a_page_that_timed_out_while_nobody_waited_is_requested_again(
+        self, service: Service, client: td.Client
+    ) -> None:
+        service.choose(pages(ROWS, faults={2: [stall()]}))
+        reader = client.search("x", page_size=10, timeout=0.4).pages()
+        found = rest_of([next(reader)])
+        time.sleep(0.6)
+        assert found + rest_of(reader) == codes(ROWS)
+        assert pages_asked(service).count(2) == 2
+
+    def test_prefetched_pages_leave_the_page_in_turn_its_share_of_the_rate_limit(
+        self, service: Service
+    ) -> None:
+        service.choose(pages(stocks(60)))
+        limit = td.RateLimit(per_second=20, burst=1)
+        with td.Client(service.base_url, rate_limit=limit, timeout=0.15) as client:
+            found = client.search("x", page_size=5, prefetch=12).all()
+        assert codes(found.to_dicts()) == codes(stocks(60))

@@ -1,0 +1,255 @@
+"""The rules that join pages, one by one: which page is requested next, and where a list ends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from listings import PAST_END, Listing, read
+from tradingdata import _core
+from tradingdata.client.paging import PageRequest, Paging, keys_of
+from tradingdata.errors import BadRequestError, ServerError
+
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+
+Row = dict[str, Any]
+
+
+def page_of(*rows: Row) -> tuple[Any, ...]:
+    return _core.decode_list("Stock", json.dumps(rows).encode()), 200, 1, 0.0, 0
+
+
+def numbered(first: int, count: int) -> tuple[Any, ...]:
+    return page_of(*({"co_code": number} for number in range(first, first + count)))
+
+
+def read_pages(*pages: list[Row], size: int = 4) -> tuple[list[Any], Paging]:
+    """The rows that are taken of these pages, behind which there are empty ones."""
+    paging = Paging(size, 1, None, 0)
+    taken = []
+    while not paging.ended:
+        request = paging.next_request()
+        assert request is not None
+        paging.sent(request)
+        rows = pages[request.page - 1] if request.page <= len(pages) else []
+        paging.receive(request, page_of(*rows))
+        while (page := paging.take()) is not None:
+            taken += [rows[row] for row in page.rows]
+    return taken, paging
+
+
+def refusal(status: int) -> td.TradingDataError:
+    return BadRequestError("limit is too large", status_code=status)
+
+
+# Each course: responses (the number of new rows, or an error's status), the request that follows
+# each, then the end and the doubt.
+COURSES: dict[str, tuple[list[Any], list[tuple[int, int] | None], str, str | None]] = {
+    "an empty page behind a page shorter than requested is the end": (
+        [10, 1, 0], [(2, 10), (3, 10), None], "empty page", None),
+    "an empty page behind a full one is requested again, and the next one too": (
+        [10, 0, 0, 0], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
+    "a page that was empty by mistake is read": (
+        [10, 0, 10, 3, 0], [(2, 10), (2, 10), (3, 10), (4, 10), None], "empty page", None),
+    "F167 an empty page in the middle is followed by the next": (
+        [10, 0, 0, 3, 0], [(2, 10), (2, 10), (3, 10), (4, 10), None], "empty page", "empty page"),
+    "a 404 behind a full page is like an empty page": (
+        [10, 404, 404, 404], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
+    "F168 a 404 behind a short page is the end": (
+        [10, 4, 404], [(2, 10), (3, 10), None], "empty page", None),
+    "F168 a 400 behind an empty page is like an empty page": (
+        [10, 0, 400, 400], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
+    "a 400 behind a full page is an error": (
+        [10, 10, 400], [(2, 10), (3, 10), None], "error", None),
+    "a 404 for page 1": ([404], [None], "error", None),
+    "F168 a 400 for page 2 in the size of page 1 is the end if page 1 is there in that size": (
+        [3, 400, 3], [(2, 3), (1, 3), None], "empty page", None),
+    "a size that is refused for page 1 too is replaced by the one requested first": (
+        [3, 422, 422, 7, 0], [(2, 3), (1, 3), (2, 10), (3, 10), None], "empty page",
+        "refused size"),
+    "a page 2 of the size that was requested, refused, is an error": (
+        [10, 422], [(2, 10), None], "error", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_each_response_leads_to_the_right_request(course: str) -> None:
+    """F167, F168, and the rules on sizes that are refused."""
+    responses, requests, end, doubt = COURSES[course]
+    paging = Paging(10, 1, None, 0)
+    request = paging.next_request()
+    rows = 0
+    for response, following in zip(responses, requests, strict=True):
+        assert request is not None
+        paging.sent(request)
+        if response >= 400:
+            error = PAST_END[str(response)]()
+            paging.receive(request, error)
+        else:
+            first = 0 if request.page == 1 else rows
+            paging.receive(request, numbered(first, response))
+            rows = first + response
+        if paging.ended != "error":
+            while paging.take() is not None:
+                pass
+        request = paging.next_request()
+        assert request == (following and PageRequest(*following))
+    assert (paging.ended, paging.doubt, paging.requests) == (end, doubt, len(responses))
+
+
+@pytest.mark.parametrize("behind", PAST_END)
+def test_f168_past_a_short_last_page_it_is_the_end(behind: str) -> None:
+    outcome = read(Listing(23, past_end=behind), 10)
+    assert (outcome.numbers, outcome.is_silent) == (list(range(23)), True)
+    outcome = read(Listing(7, past_end=behind), 10)
+    assert (outcome.numbers, outcome.is_silent) == (list(range(7)), True)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_page_1_is_requested_once_more_with_10_rows(status: int) -> None:
+    paging = Paging(None, 1, None, 1)
+    for size in (100, 10):
+        request = paging.next_request()
+        assert request == PageRequest(1, size)
+        paging.sent(request)
+        paging.receive(request, refusal(status))
+    assert (paging.ended, paging.limit, paging.requests) == ("error", 10, 2)
+    for _ in range(2):
+        with pytest.raises(BadRequestError, match="too large"):
+            paging.take()
+
+
+@pytest.mark.parametrize(("size", "start"), [(100, 1), (None, 7)])
+def test_no_other_refusal_leads_to_another_page_size(size: int | None, start: int) -> None:
+    """The user's own size, and one in which page 7 would begin at another row."""
+    paging = Paging(size, start, None, 1)
+    request = paging.next_request()
+    assert request is not None
+    paging.sent(request)
+    paging.receive(request, refusal(400))
+    assert paging.ended == "error"
+
+
+def test_full_pages_earn_prefetching() -> None:
+    paging = Paging(10, 1, None, 3)
+
+    def send() -> int | None:
+        request = paging.next_request()
+        if request is not None:
+            paging.sent(request)
+        return request and request.page
+
+    def arrive(page: int) -> None:
+        paging.receive(PageRequest(page, 10), numbered((page - 1) * 10, 10))
+
+    assert (send(), send()) == (1, None)
+    arrive(1)
+    assert (send(), send()) == (2, None)
+    arrive(2)
+    assert send() == 3
+    arrive(3)
+    assert send() is None  # three full pages earn another, but three are not taken
+    for page in (1, 2, 3):
+        taken = paging.take()
+        assert taken is not None
+        assert taken.number == page
+        assert (send(), send()) == (page + 3, None)
+    arrive(6)
+    arrive(5)
+    assert paging.take() is None
+    arrive(4)
+    assert [taken.number for _ in range(3) if (taken := paging.take())] == [4, 5, 6]
+
+
+def test_f77_an_error_waits_for_its_turn() -> None:
+    paging = Paging(10, 1, None, 3)
+    requests = [PageRequest(page, 10) for page in (1, 2, 3, 4)]
+    for request in requests:
+        paging.sent(request)
+    paging.receive(requests[0], numbered(0, 10))
+    paging.receive(requests[3], ServerError("down", status_code=503))
+    paging.receive(requests[1], numbered(10, 10))
+    assert paging.ended is None
+    paging.receive(requests[2], numbered(20, 10))
+    assert paging.ended == "error"
+    assert [taken.number for _ in range(3) if (taken := paging.take())] == [1, 2, 3]
+    assert paging.page == 4
+    for _ in range(2):
+        with pytest.raises(ServerError):
+            paging.take()
+
+
+def test_the_same_code_with_other_content_and_rows_without_codes_are_kept() -> None:
+    first: list[Row] = [{"co_code": 1, "mcap": 1.0}, {"co_code": 1, "mcap": 2.0}, {"bsegroup": "A"}]
+    second: list[Row] = [first[0], {"co_code": 1, "mcap": 3.0}, first[2], {"co_code": 2}]
+    taken, paging = read_pages(first, second, size=3)
+    assert taken == [*first, *second[1:]]
+    assert (paging.duplicates, paging.doubt) == (1, "moved rows")
+
+
+def test_rows_repeated_within_one_page_are_all_kept() -> None:
+    taken, paging = read_pages([{"co_code": 1}, {"co_code": 1}], size=3)
+    assert (len(taken), paging.doubt) == (2, None)
+
+
+def test_one_listing_of_a_company_a_page_is_no_stuck_service() -> None:
+    pages: list[list[Row]] = [[{"co_code": 1, "isin": f"IN{number}"}] for number in range(12)]
+    taken, paging = read_pages(*pages, size=1)
+    assert (len(taken), paging.doubt) == (12, None)
+
+
+@pytest.mark.parametrize("field", ["mcap", "asOf"])
+@pytest.mark.parametrize("coded", [True, False])
+def test_f165_a_field_that_always_changes_makes_no_endless_search(field: str, coded: bool) -> None:
+    listing = Listing(7, ignores_page=True, changing=field, coded=coded)
+    outcome = read(listing, 10)
+    assert outcome.paging.doubt == "moved rows"
+    assert outcome.paging.ended == "repeated page"
+    assert len(listing.requests) == 3
+    stuck = read(Listing(30, ignores_page=True, changing=field, coded=coded), 10)
+    assert isinstance(stuck.error, td.PaginationError)
+    assert stuck.numbers == list(range(10))
+
+
+def test_f166_rows_that_moved_make_the_result_doubtful() -> None:
+    outcome = read(Listing(25, inserted=2), 10)
+    assert outcome.numbers == list(range(25))
+    assert outcome.paging.doubt == "moved rows"
+    rows: list[Row] = [{"co_code": number, "mcap": 1.0} for number in range(7)]
+    taken, paging = read_pages(rows[:4], [*rows[4:], {**rows[0], "mcap": 2.0}])
+    assert (len(taken), paging.doubt) == (8, "moved rows")
+
+
+@pytest.mark.parametrize(("total", "doubt"), [(40, "repeated page"), (45, None)])
+def test_only_a_short_last_page_that_comes_again_is_no_doubt(total: int, doubt: str | None) -> None:
+    outcome = read(Listing(total, repeats_last=True), 10)
+    assert (outcome.numbers, outcome.paging.ended) == (list(range(total)), "repeated page")
+    assert outcome.paging.doubt == doubt
+
+
+@pytest.mark.parametrize("kept", [2, 3, 10])
+def test_a_service_that_filters_the_rows_of_a_page_ends_in_doubt(kept: int) -> None:
+    listing = Listing(450)
+    whole = listing.respond
+
+    def some(request: PageRequest) -> list[Row]:
+        return [row for row in whole(request) if row["co_code"] % kept == 0]
+
+    listing.respond = some  # type: ignore[method-assign]
+    assert read(listing, 100).paging.doubt == "repeated page"
+
+
+def test_rows_are_identical_by_every_value_and_unknown_field() -> None:
+    base: Row = {"co_code": 1, "mcap": 5.5, "isin": "A", "x": 1, "y": 2}
+    others = [{**base, "mcap": 5.6}, {**base, "isin": "B"}, {**base, "y": 3}]
+    others += [{key: base[key] for key in base if key != gone} for gone in ("mcap", "y")]
+    (key,) = keys_of(page_of(base)[0])
+    assert keys_of(page_of(dict(sorted(base.items())))[0]) == [key]
+    for other in keys_of(page_of(*others)[0]):
+        assert other.content != key.content
+    same = keys_of(page_of({**base, "mcap": 5.6, "x": "now", "bsegroup": "B"})[0])[0]
+    assert same.stock == key.stock
+    assert keys_of(page_of({**base, "isin": "B"})[0])[0].stock != key.stock
