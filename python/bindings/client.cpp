@@ -135,6 +135,11 @@ void bind_rate_limit(py::module_& module) {
                              "Average number of requests per second.")
       .def_property_readonly("burst", &RateLimit::burst,
                              "Number of requests that may be sent at once after a pause.")
+      .def("__reduce__",
+           [](const RateLimit&) -> py::object {
+             throw py::type_error(
+                 "a RateLimit cannot be copied or pickled: the clients of one process share it");
+           })
       .def("__repr__", [](const RateLimit& self) {
         return py::str("RateLimit({:g}, burst={})").format(self.per_second(), self.burst());
       });

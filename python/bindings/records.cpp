@@ -27,8 +27,6 @@ using namespace py::literals;
 
 namespace {
 
-constexpr char source_keyword[] = "_source";
-
 // Whether there is a value now; the zero date counts as missing, as on the wire.
 bool put(TableBuilder& table, int index, std::int64_t row, PyObject* value) {
   const Field& field = table.table().schema().field(index);
@@ -106,25 +104,14 @@ Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes)
   return zone;
 }
 
-// dataclasses.replace() gives every field, and the record that they are from as `_source`: what is
-// made keeps its unknown fields.
-const RowObject* source_of(const RowType& type, const py::dict& keywords) {
-  PyObject* const source = PyDict_GetItemString(keywords.ptr(), source_keyword);
-  const bool fits = source != nullptr && Py_TYPE(source) == type.type;
-  return fits ? reinterpret_cast<RowObject*>(source) : nullptr;
-}
-
 }  // namespace
 
 py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
   const py::dict changes =
       keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
-  const RowObject* const source = source_of(type, changes);
-  if (base == nullptr) base = source;
   TableBuilder table = begin_table(type, base);
   Zone zone = zone_of(base, table.table(), changes);
   for (const auto& [key, value] : changes) {
-    if (source != nullptr && value.ptr() == reinterpret_cast<const PyObject*>(source)) continue;
     const int index = type.names.find_equal(key.ptr());
     if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
     const Field& field = type.schema->field(index);

@@ -142,6 +142,14 @@ PyObject* create(PyTypeObject* type, PyObject* positional, PyObject* keywords) {
   });
 }
 
+// Libraries that allocate an object of a type and set its attributes would have a row without a
+// table; rows are made without this slot.
+PyObject* refuse_empty(PyTypeObject* type, Py_ssize_t) {
+  PyErr_Format(PyExc_TypeError, "a %s cannot be filled later: pass its fields by keyword",
+               type->tp_name);
+  return nullptr;
+}
+
 // What help() and a notebook's tooltip show; the first line is read as the signature.
 std::string doc_of(const Schema& schema, std::string_view text) {
   std::string doc(schema.record);
@@ -192,7 +200,7 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
   }
   made.getters.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
 
-  std::array<PyType_Slot, 13> slots{{
+  std::array<PyType_Slot, 14> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_owner)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
@@ -202,6 +210,7 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_tp_repr, reinterpret_cast<void*>(repr_row)},
       {Py_tp_new, reinterpret_cast<void*>(create)},
+      {Py_tp_alloc, reinterpret_cast<void*>(refuse_empty)},
       {Py_tp_getset, made.getters.data()},
       {Py_tp_doc, made.doc.data()},
       {0, nullptr},

@@ -170,8 +170,8 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()))
 def test_f129_rows_of_a_second_copy_of_the_package_are_of_the_same_types() -> None:
     code = """
 def row():
-    from tradingdata.table.rows import restore_rows
-    return restore_rows(("Row", [("a", "text", "")]), [["INFY"]], None)[0]
+    from tradingdata.table.rows import restored_rows
+    return restored_rows(("Row", [("a", "text", "")]), [["INFY"]], None)[0]
 first = row()
 for name in [name for name in sys.modules if name.startswith("tradingdata")]:
     del sys.modules[name]

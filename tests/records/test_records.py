@@ -8,10 +8,12 @@ import inspect
 import math
 import pickle
 import sys
+import typing
 import weakref
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 
@@ -182,7 +184,7 @@ def test_a_positional_pattern_is_refused() -> None:
         positional(td.Trade())
 
 
-REPLACE: list[Any] = [td.Trade._replace, dataclasses.replace]
+REPLACE: list[Any] = [td.Trade._replace]
 if sys.version_info >= (3, 13):
     REPLACE.append(copy.replace)
 
@@ -214,6 +216,11 @@ class TestUnknownFields:
             assert other == trade
             assert other["brand_new"] == "a"
 
+    def test_dataclasses_refuse_to_lose_them(self) -> None:
+        with pytest.raises(ValueError, match=r"unknown fields.*call _replace\(\)"):
+            dataclasses.replace(wire_trade(brand_new="a"), quantity=7)
+        assert dataclasses.replace(td.Trade(quantity=5), quantity=7).quantity == 7
+
     @pytest.mark.parametrize("replace", REPLACE)
     def test_a_changed_copy_keeps_them_as_sent(self, replace: Any) -> None:
         body = as_json(envelope([trades(1)[0] | {"brand_new": 0}]))
@@ -225,12 +232,8 @@ class TestUnknownFields:
         assert pickle.loads(pickle.dumps(changed)) == changed
 
     def test_a_dataclass_replace_still_refuses_what_is_no_field(self) -> None:
-        trade = wire_trade(brand_new="a")
         with pytest.raises(TypeError, match="no field 'simbol'"):
-            dataclasses.replace(trade, simbol="INFY")  # type: ignore[call-arg]
-        for stranger in (None, "a", td.Order()):
-            with pytest.raises(TypeError, match="no field '_source'"):
-                td.Trade(_source=stranger)  # type: ignore[call-arg]
+            dataclasses.replace(td.Trade(), simbol="INFY")  # type: ignore[call-arg]
 
     def test_a_value_that_python_cannot_hold_is_its_json_text(self) -> None:
         digits = "1" * 5_000
@@ -276,6 +279,31 @@ def test_a_row_is_a_constant_with_the_dataclass_protocol() -> None:
     with pytest.raises(AttributeError, match="Row has no field 'sizes'; did you mean 'size'"):
         row.sizes  # noqa: B018
     assert str(inspect.signature(ROW)) == "(*, name=None, size=None, at=None)"
+
+
+@pytest.mark.parametrize("kind", [*TYPES, Lot, ROW])
+def test_annotations_are_types(kind: Any) -> None:
+    kinds = {"text": str, "integer": int, "number": float, "timestamp": datetime, "date": date}
+    wanted = {name: kinds[of] | None for name, of, *_ in _core.fields_of(kind)}
+    assert typing.get_type_hints(kind) == kind.__annotations__ == wanted
+
+
+def test_no_row_is_made_without_its_values() -> None:
+    """As msgspec makes objects; reading one would end the process."""
+    with pytest.raises(TypeError, match="pass its fields by keyword"):
+        msgspec.convert({"quantity": 5}, td.Trade)
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        pickle.dumps(td.RateLimit(5), 0)
+
+
+def test_a_pickle_of_another_version_is_refused() -> None:
+    reduced: Any = td.Trade(order_no="1").__reduce__()
+    restore, (version, *state) = reduced
+    assert (restore.__module__, restore.__name__) == ("tradingdata._util.pickles", "restore")
+    assert restore(version, *state) == td.Trade(order_no="1")
+    for kind in ((version + 1, *state), (version, "unheard", *state[1:])):
+        with pytest.raises(ValueError, match="another version of tradingdata: read it with"):
+            restore(*kind)
 
 
 def test_equal_schemas_have_one_type() -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
+from .._util.pickles import reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown, text
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
@@ -264,7 +265,7 @@ class Book(Table[Record]):
         return cls._unpacked(facts, body, zone, keep_personal_data and not facts["masked"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._unpacked, (*self._packed(), not self._rows.masked)
+        return reduced("book", type(self), *self._packed(), not self._rows.masked)
 
     def _packed(self) -> tuple[dict[str, Any], bytes, tzinfo | None]:
         """Returns the metadata of the book, its body or else its rows, and its time zone."""
@@ -399,6 +400,11 @@ class StockList(Book[Stock]):
 
 
 AnyBook = TypeVar("AnyBook", bound=Book[Any])
+
+
+def restored_book(kind: type[AnyBook], *state: Any) -> AnyBook:
+    """Restores a book from its pickle."""
+    return kind._unpacked(*state)
 
 
 def concat(books: Iterable[AnyBook]) -> AnyBook:

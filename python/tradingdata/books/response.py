@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from .._core import Slice
+from .._util.pickles import reduced
 
 
 class _Body(NamedTuple):
@@ -90,10 +91,15 @@ class Response:
         return hash(tuple(self.facts().values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Response, (_Body(self.content, self.masked), *self.facts().values())
+        return reduced("response", self.content, self.masked, self.facts())
 
     def __repr__(self) -> str:
         size = len(self.content)
         status = "offline" if self.status_code is None else self.status_code
         account = f" account={self.account!r}" if self.account else ""
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
+
+
+def restored_response(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
+    """Restores a response from its pickle."""
+    return Response(_Body(content, masked), **facts)

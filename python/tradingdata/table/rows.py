@@ -1,4 +1,4 @@
-"""The Python part of the types of rows: declaring, copying, pickling, dataclass protocol.
+"""The types of rows: how they are declared, what the core asks of them, and their pickles.
 
 The core makes each type, its fields, slots and ``repr``, from a schema: ``Trade``, ``Order`` and
 ``Stock`` from its table of fields, others from a declaration in Python.
@@ -11,9 +11,9 @@ numbers and text, records do not support weak references.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copyreg import pickle
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
 from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
@@ -24,7 +24,8 @@ from .._core import Stock as Stock
 from .._core import Trade as Trade
 from .._util.declarations import RECORDS
 from .._util.time_zones import zone_of_record
-from .._util.validate import flag, no_field
+from .._util.validate import no_field
+from .protocol import RowMethods, reduce_slice
 
 Record = Any
 Field = tuple[str, str, str]  # name, kind and meaning
@@ -34,16 +35,9 @@ Value = TypeVar("Value")
 
 RECORD_TYPES: tuple[type[Any], ...] = tuple(getattr(_core, name) for name in RECORDS)
 
-_ANNOTATIONS = {
-    "text": "str | None",
-    "integer": "int | None",
-    "number": "float | None",
-    "timestamp": "datetime.datetime | None",
-    "date": "datetime.date | None",
-}
-
-
-_KINDS = {text.removeprefix("datetime.").split()[0]: kind for kind, text in _ANNOTATIONS.items()}
+_TYPES = {"text": str, "integer": int, "number": float, "timestamp": datetime, "date": date}
+_ANNOTATIONS = {kind: each | None for kind, each in _TYPES.items()}
+_KINDS = {each.__name__: kind for kind, each in _TYPES.items()}
 
 # In the core, of which a process has one, so that a second copy of the package has the same types.
 _ROW_TYPES: dict[tuple[str, tuple[Field, ...]], type[Any]] = vars(_core).setdefault("row_types", {})
@@ -57,6 +51,7 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
             name, [(*field, _core.is_personal(field[0]), False) for field in fields]
         )
         made._schema = schema
+        annotate(made)
         made.__iter__ = lambda row: iter(row._asdict().values())
         return _ROW_TYPES.setdefault(schema, made)  # another thread may have made it meanwhile
     return _ROW_TYPES[schema]
@@ -88,6 +83,7 @@ def declared(kind: type[Declared]) -> type[Declared]:
     fields = [(name, each, meanings.get(name, ""), False, False) for name, each in kinds.items()]
     made: Any = _core.row_type(kind.__name__, fields, leading(kind))
     made._schema = made
+    annotate(made)
     return made  # type: ignore[no-any-return]
 
 
@@ -107,35 +103,9 @@ def leading(kind: type[Declared]) -> type[Declared]:
 _MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
 
 
-class _DataclassFields:
-    """``__dataclass_fields__``, created on first access because importing dataclasses is slow.
-
-    ``dataclasses.replace`` constructs a record from its fields, which would lose unknown fields. A
-    record with unknown fields therefore has one additional init-only field, which passes the record
-    itself to the constructor.
-    """
-
-    def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
-        try:
-            fields = self._of(owner)
-        except ValueError:  # a base of types of rows
-            raise AttributeError("__dataclass_fields__") from None
-        if record is not None and _core.row_extras(record):
-            return fields
-        return {name: field for name, field in fields.items() if name != "_source"}
-
-    @staticmethod
-    @cache
-    def _of(owner: type) -> dict[str, Any]:
-        from dataclasses import InitVar, field, make_dataclass
-
-        fields: list[Any] = []
-        for name, kind, doc, _ in _core.fields_of(owner):
-            about = field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc})
-            fields.append((name, _ANNOTATIONS[kind], about))
-        fields.append(("_source", InitVar[object], field(default=None)))
-        model: Any = make_dataclass(owner.__name__, fields, frozen=True)
-        return dict(model.__dataclass_fields__)
+def annotate(made: Any) -> None:
+    """Gives a type of rows the annotations of a dataclass."""
+    made.__annotations__ = {name: _ANNOTATIONS[kind] for name, kind, *_ in _core.fields_of(made)}
 
 
 def required(value: Value | None) -> Value:
@@ -198,74 +168,31 @@ def read_extra(text: str) -> Any:
         return text
 
 
-def _reduce_slice(rows: Slice) -> tuple[Callable[..., Slice], tuple[Any, ...]]:
-    kind: Any = rows.row_type
-    if kind in RECORD_TYPES:
-        return restore_records, (rows.record, rows.to_json(), rows.zone, rows.masked)
-    columns = list(rows.to_dict(_core.names_of(kind)).values())
-    return restore_rows, (kind._schema, columns, rows.zone)
-
-
-def restore_records(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Slice:
+def restored_records(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Slice:
     """Restores records of the service from their pickle."""
     rows = _core.decode_list(record, data, keep_personal_data=not masked, written=True)
     return rows.with_zone(zone)
 
 
-def restore_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Slice:
+def restored_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Slice:
     """Restores rows of another type from their pickle."""
     kind = schema if isinstance(schema, type) else row_type(*schema)
     return _core.table_of(kind, columns, zone)
 
 
-def restore_row(restore: Callable[..., Slice], arguments: tuple[Any, ...]) -> Record:
+def restored_row(rows: Slice) -> Record:
     """Restores a row from its pickle."""
-    return restore(*arguments)[0]
+    return rows[0]
 
 
-class _RowMethods:
-    """What rows of all types have. The names start with an underscore: a field may have any."""
-
-    __slots__ = ()
-    __match_args__ = ()
-    __dataclass_fields__ = _DataclassFields()
-    _source = property(lambda record: record)
-    _extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
-
-    def __reduce__(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
-        return restore_row, _reduce_slice(_core.slice_of(self))
-
-    def __copy__(self: Record) -> Record:
-        return _core.slice_of(self).take([0])[0]
-
-    def __deepcopy__(self: Record, memo: dict[int, Any]) -> Record:
-        copied = memo[id(self)] = self.__copy__()
-        return copied
-
-    def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
-        """Returns the record as a dict by wire name; ``extra=True`` adds the unknown fields."""
-        names = _core.names_of(type(self))
-        return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
-
-    def _replace(self: Record, **changes: Any) -> Record:
-        """Returns a copy with some fields replaced; unknown fields are kept."""
-        return _core.changed(self, changes)
-
-    __replace__ = _replace
-
-    def _repr_html_(self: Record) -> str:
-        from ..display.html import record_html
-
-        return record_html(self)
-
-
-# Inherited, not owned: orjson reads the fields of a type that owns ``__dataclass_fields__`` without
-# regard for descriptors, and the process dies.
-for _name, _value in vars(_RowMethods).items():
+for _name, _value in vars(RowMethods).items():
     if _name not in ("__doc__", "__module__", "__slots__", "__dict__", "__weakref__"):
         setattr(_core.Row, _name, _value)
+for _record in RECORD_TYPES:
+    _record._schema = _record.__name__
+    annotate(_record)
 
-pickle(_core.Slice, _reduce_slice)
+pickle(_core.Slice, reduce_slice)
 _core.hand_over(
     frozen=frozen,
     no_attribute=no_attribute,

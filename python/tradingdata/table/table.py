@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, T
 
 from .. import _core
 from .._util.declarations import kinds_of
+from .._util.pickles import reduced
 from .._util.validate import no_field
 from ..display.text import Shown, group, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions
@@ -47,7 +48,7 @@ class Table(TableExport, Generic[Record]):
 
     def _part(self, rows: _core.Slice) -> Self:
         """Returns a table of some of the rows, with what else belongs to them."""
-        return _restore(type(self), rows, self._state())
+        return restored_table(type(self), rows, self._state())
 
     def _taken(self, rows: list[int]) -> Self:
         return self._part(self._rows.take(rows))
@@ -140,7 +141,7 @@ class Table(TableExport, Generic[Record]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._rows, self._state())
+        return reduced("table", type(self), self._rows, self._state())
 
     # -- columns --
 
@@ -276,7 +277,7 @@ class Table(TableExport, Generic[Record]):
         return table_html(self)
 
 
-def _restore(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
+def restored_table(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
     """Returns a table of rows with what else belongs to it."""
     made = kind._over(rows)
     for name, value in state.items():
