@@ -140,13 +140,12 @@ class GroupsOfSlices {
     }));
   }
 
-  py::tuple multipliers() const {
+  py::tuple multipliers(const Names& contract) const {
     require_trades();
-    const Multipliers found = released([&] { return multipliers_of(at(0)); });
-    py::object conflict = py::none();
-    if (found.conflict >= 0)
-      conflict = py::make_tuple(found.proof, found.conflict, found.conflicting);
-    return py::make_tuple(list_of(found.by_group), conflict);
+    const std::vector<GroupedRows> parts = keyed(contract);
+    const Multipliers found =
+        released([&] { return multipliers_of(at(0), tradingdata::coarser(groups_, parts)); });
+    return py::make_tuple(list_of(found.by_group), list_of(found.odd), list_of(found.proof));
   }
 
   py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
@@ -270,7 +269,7 @@ void bind_compute(py::module_& module) {
       .def("sums", &GroupsOfSlices::sums, py::arg("name"), py::arg("decimals"), py::arg("part") = 0)
       .def("sums_of_products", &GroupsOfSlices::sums_of_products, py::arg("name"),
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)
-      .def("multipliers", &GroupsOfSlices::multipliers)
+      .def("multipliers", &GroupsOfSlices::multipliers, py::arg("contract"))
       .def("match", &GroupsOfSlices::match, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
            py::arg("settlements"), py::arg("may_short"), py::arg("counted_from"));
 }

@@ -13,6 +13,8 @@ import pytest
 import tradingdata as td
 from analysis_samples import DAY, at, trade
 
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
+
 RATES = [
     td.ChargeRate(where={"product": "I"}, brokerage=0.0003, cap=20, stt_sell=0.00025, gst=0.18),
     td.ChargeRate(per_order=5, stt_buy=0.001, stt_sell=0.001, exchange=0.0000297, gst=0.18),

@@ -109,7 +109,9 @@ def test_the_sandbox_has_latencies_and_no_fill_beyond_its_limit() -> None:
     with sandbox.start() as service, service.client() as client:
         found = td.execution_quality(client.order_book(), client.trade_book()).to_pandas()
     assert len(found) == 199  # two legs of a bracket order are of one side
-    assert found["to_exchange"].isna().sum() == 2, "after-market orders wait for the market to open"
+    waited = found["waited"].dropna()
+    assert (waited > 2700).sum() == 2, "after-market orders wait for the market to open"
+    assert len(waited) == found["to_exchange"].isna().sum() == 4  # two have a trigger price
     assert found["to_exchange"].dropna().between(0, 12).all()
     assert found["to_exchange"].nunique() > 4  # a distribution: most at once, few late
     assert found["to_exchange"].median() == 0

@@ -5,8 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+import pytest
+
 import tradingdata as td
 from analysis_samples import book, order, trade
+
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
 
 def test_kinds_are_known_and_market_values_have_no_sum() -> None:

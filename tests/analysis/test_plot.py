@@ -20,6 +20,8 @@ import tradingdata as td
 from kernels import run_notebook
 from tradingdata.analysis import plot as style
 
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
+
 mpl.use("agg")
 DAY = date(2026, 11, 20)
 # As Any: Matplotlib types artists as their base class, without the heights of bars.

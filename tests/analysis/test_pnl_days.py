@@ -9,7 +9,9 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
-from tradingdata.analysis.keys import KEY
+from tradingdata.analysis.keys import REQUIRED
+
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
 MONDAY, TUESDAY = DAY, DAY + dt.timedelta(days=1)
 
@@ -70,7 +72,7 @@ def test_a_lot_that_expired_before_the_day_is_not_open() -> None:
     assert [lot.trade_no for lot in pnl.expired] == ["1"]
     assert [lot.trade_no for lot in pnl.open_lots] == ["2"]
     assert {row.segment: row.open_quantity for row in pnl} == {"D": 0, "E": 5}
-    assert "1 lot expired (see .expired)" in repr(pnl)
+    assert "expired, not settled: 1" in " ".join(repr(pnl).split())
     assert len(pnl.filter(segment="E").expired) == 0
     # On the expiry date itself the contract still trades.
     assert len(td.realised_pnl(EXPIRING, day=MONDAY).expired) == 0
@@ -102,7 +104,7 @@ def test_a_settlement_is_after_all_trades_of_its_day() -> None:
 
 def test_a_lot_without_an_expiry_settles_with_its_contract() -> None:
     option = EXPIRING.filter(segment="D")
-    unknown = {name: option[0][name] for name in KEY} | {"quantity": 50, "value": 100.0}
+    unknown = {name: option[0][name] for name in REQUIRED} | {"quantity": 50, "value": 100.0}
     pnl = td.realised_pnl(option, opening=[unknown], day=MONDAY, settle={"10": 1.0})
     assert [(match.cost, match.realised) for match in pnl.matches] == [
         (100.0, -50.0),

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import book, on_day, trade, trades
 
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
+
 Key = tuple[str | None, ...]
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import book, paise, trade, trades
-from tradingdata.analysis.keys import KEY
+from analysis_samples import DAY, book, paise, trade, trades
+from tradingdata.analysis.keys import REQUIRED
 
-pytestmark = pytest.mark.sanitize
+pytestmark = [
+    pytest.mark.sanitize,
+    pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning"),
+]
 
 
 def test_both_sides_their_averages_and_the_net() -> None:
@@ -33,9 +38,15 @@ def test_one_side_alone_has_no_average_on_the_other() -> None:
 
 
 def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
-    made = [trade(number, "B", 1, 1.0)._replace(**{part: "X"}) for number, part in enumerate(KEY)]
-    found = td.positions(book(trade(9, "B", 1, 1.0), *made))
-    assert [row.buy_quantity for row in found] == [1] * 6
+    made = [
+        trade(number, "B", 1, 1.0)._replace(**{part: "X"}) for number, part in enumerate(REQUIRED)
+    ]
+    expiries = [
+        trade(number, "B", 1, 1.0, security_id="20", expiry_date=DAY + dt.timedelta(days=number))
+        for number in (20, 21)
+    ]
+    found = td.positions(book(trade(9, "B", 1, 1.0), *made, *expiries))
+    assert [row.buy_quantity for row in found] == [1] * 8
 
 
 def test_expiries_that_share_a_symbol_stay_apart() -> None:
@@ -86,7 +97,7 @@ def test_what_128_bits_do_not_hold_is_an_error(values: tuple[float, float]) -> N
             calculate(made)
 
 
-NEEDED = (*KEY, "txn_type", "quantity", "trade_value")
+NEEDED = (*REQUIRED, "txn_type", "quantity", "trade_value")
 
 
 @pytest.mark.parametrize("name", NEEDED)

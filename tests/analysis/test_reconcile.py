@@ -191,7 +191,10 @@ def test_opposite_legs_are_summed_separately() -> None:
         ("S", 2, "agrees"),
     ]
     assert [row.orders_average for row in result] == [100.0, 110.0]
-    swapped = book(bought._replace(trade_value=1100.0), sold._replace(trade_value=1000.0))
+    swapped = book(
+        bought._replace(trade_value=1100.0, traded_price=110.0),
+        sold._replace(trade_value=1000.0, traded_price=100.0),
+    )
     assert not any(row.finding == "agrees" for row in td.reconcile(td.OrderBook(legs), swapped))
     assert [row.finding for row in td.reconcile(td.OrderBook(legs), book(bought))] == [
         "no trades",

@@ -11,13 +11,19 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import book, order, trade
+from analysis_samples import book, order, trade, unwarned
 from pandas_dtypes import TEXT
 from tradingdata.analysis import ResultTable
 
-FULL = td.realised_pnl(
-    book(trade(1, "B", 10, 1000.0), trade(2, "S", 12, 1300.5, 5, display_name="<Infosys> & co")),
-    shorts=False,
+pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
+
+FULL = unwarned(
+    lambda: td.realised_pnl(
+        book(
+            trade(1, "B", 10, 1000.0), trade(2, "S", 12, 1300.5, 5, display_name="<Infosys> & co")
+        ),
+        shorts=False,
+    )
 )
 EMPTY = td.realised_pnl(book())
 ORDERS = td.OrderBook([order(1, 10, 100.0)])
@@ -95,7 +101,7 @@ def test_it_takes_the_arrow_stream() -> None:
 def test_a_terminal_shows_what_tells_most() -> None:
     shown = repr(FULL)
     assert shown.startswith("RealisedPnl: 2026-11-20: 1 row, realised 83.75 before charges,")
-    assert "1 sale without an opening" in shown
+    assert "sold without an opening: 1" in shown
     assert "<Infosys> & co" in shown
     assert "client_id" not in shown
     assert "more columns" in shown
@@ -106,7 +112,10 @@ def test_a_notebook_shows_it_with_markup_escaped() -> None:
     html = FULL._repr_html_()
     assert "&lt;Infosys&gt; &amp; co" in html
     assert "<Infosys>" not in html
-    assert 'title="account, client_id, exchange, segment, security_id, product, symbol' in html
+    assert (
+        'title="account, client_id, exchange, segment, security_id, expiry_date, product, symbol'
+        in html
+    )
     assert "<table>" not in EMPTY._repr_html_()
 
 

@@ -12,11 +12,11 @@ import tradingdata as td
 from calls import BOOK_PATH, Call, async_call, both, sync_call, within
 from service import Behaviour, Service, book_reply, orders, reply, trades
 from tradingdata import sandbox
-from tradingdata.analysis.keys import KEY
+from tradingdata.analysis.keys import REQUIRED
 from tradingdata.client import snapshot as together
 
 ORDER_PATH = "/api/v1/order/book"
-SAME: dict[str, Any] = dict.fromkeys(KEY, "1") | {
+SAME: dict[str, Any] = dict.fromkeys(REQUIRED, "1") | {
     "exchange": "NSE",
     "txn_type": "B",
     "order_date_time": "2026-11-20 09:15:00",

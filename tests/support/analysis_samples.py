@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 import tradingdata as td
+
+Result = TypeVar("Result")
 
 DAY = dt.date(2026, 11, 20)
 OPENING_BELL = dt.datetime(2026, 11, 20, 9, 15)
@@ -31,8 +35,11 @@ def at(second: int, day: int = 0) -> dt.datetime:
 def trade(
     number: int, side: str, quantity: int | None, value: float | None, second: int = 0, **more: Any
 ) -> td.Trade:
-    """A trade of account C1 in security 10, unless `more` says otherwise."""
-    facts: dict[str, Any] = {"trade_no": str(number), "order_no": f"O{number}"} | more
+    """A trade of account C1 in security 10, unless `more` says otherwise; its price is rounded."""
+    facts: dict[str, Any] = {"trade_no": str(number), "order_no": f"O{number}"}
+    if quantity and value is not None:
+        facts["traded_price"] = round(value / quantity, 2)
+    facts |= more
     made = TRADE._replace(txn_type=side, quantity=quantity, trade_value=value)
     return made._replace(**{"exch_trade_time": at(second), **facts})
 
@@ -45,6 +52,13 @@ def order(number: int, filled: float | None, average: float | None, **more: Any)
 
 def book(*trades: td.Trade) -> td.TradeBook:
     return td.TradeBook(trades)
+
+
+def unwarned(work: Callable[[], Result]) -> Result:
+    """The result of a calculation whose issues are not what a test is about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        return work()
 
 
 def paise(amount: float) -> int:

@@ -132,12 +132,93 @@ class Matcher {
   Matching result_;
 };
 
-// Whether a value is that of this number of shares; prices and values are rounded to two decimals.
-bool is_value_of(double value, double shares, double price) {
-  constexpr double half_a_paisa = 0.005;
-  constexpr double a_paisa = 0.01;
-  return std::fabs(value - shares * price) <= std::fabs(shares) * half_a_paisa + a_paisa;
-}
+constexpr double half_a_paisa = 0.005;  // prices and values are rounded to two decimals
+constexpr double a_paisa = 0.01;
+
+// A trade with a value, and the whole numbers m for which quantity * price * m can be that value.
+struct Evidence {
+  double shares;  // of one unit
+  double price;
+  double value;
+
+  bool is_exact(double m) const {
+    constexpr double of_floats = 1e-12;
+    return std::fabs(value - shares * price * m) <= a_paisa + of_floats * std::fabs(value);
+  }
+  bool fits(double m) const {
+    return std::fabs(value - shares * price * m) <= shares * m * half_a_paisa + a_paisa;
+  }
+  double least() const {
+    return (std::fabs(value) - a_paisa) / (shares * (std::fabs(price) + half_a_paisa));
+  }
+  double most() const {
+    const double low = std::fabs(price) - half_a_paisa;
+    return low > 0 ? (std::fabs(value) + a_paisa) / (shares * low) : HUGE_VAL;
+  }
+};
+
+// What the trades of one contract prove so far.
+class Proof {
+ public:
+  void add(std::int64_t row, const Evidence& trade, std::int64_t lot) {
+    if (whole_ == 0) whole_ = std::round(trade.value / (trade.shares * trade.price));
+    by_one_ = by_one_ && trade.is_exact(1);
+    by_lot_ = by_lot_ && lot > 1 && trade.is_exact(static_cast<double>(lot));
+    by_whole_ = by_whole_ && whole_ >= 1 && whole_ < 1e9 && trade.is_exact(whole_);
+    if (lot > 1) lot_ = lot;
+    least_ = std::max(least_, std::ceil(trade.least()));
+    most_ = std::min(most_, std::floor(trade.most()));
+    if (odd_ < 0 && (least_ > most_ || trade.value * trade.price < 0)) odd_ = row;
+    if (first_ < 0) first_ = row;
+    check_unit(row, trade, lot);
+  }
+  void note_lot(std::int64_t lot) { has_lot_ = has_lot_ || lot > 1; }
+
+  std::int64_t multiplier() const {
+    if (first_ < 0) return has_lot_ ? 0 : Multipliers::unsaid;
+    if (by_one_) return 1;
+    if (by_lot_) return lot_;
+    if (by_whole_) return static_cast<std::int64_t>(whole_);
+    if (odd_ >= 0) return 0;
+    if (least_ == most_) return static_cast<std::int64_t>(least_);
+    const bool one = least_ <= 1;
+    const auto lot = static_cast<double>(lot_);
+    const bool of_lot = lot_ > 1 && least_ <= lot && lot <= most_;
+    return one == of_lot ? 0 : one ? 1 : lot_;
+  }
+  std::int64_t odd() const { return odd_ >= 0 ? odd_ : first_; }
+  std::int64_t other_unit() const { return conflict_; }
+  std::int64_t unit_row() const { return unit_row_; }
+
+ private:
+  // A trade that agrees with 1 or with the lot size, but not with both, shows its unit.
+  void check_unit(std::int64_t row, const Evidence& trade, std::int64_t lot) {
+    if (lot <= 1) return;
+    const bool of_one = trade.fits(1);
+    if (of_one == trade.fits(static_cast<double>(lot))) return;
+    const std::int64_t unit = of_one ? 1 : lot;
+    if (unit_ == 0) {
+      unit_ = unit;
+      unit_row_ = row;
+    } else if (unit_ != unit && conflict_ < 0) {
+      conflict_ = row;
+    }
+  }
+
+  bool by_one_ = true;
+  bool by_lot_ = true;
+  bool by_whole_ = true;
+  bool has_lot_ = false;
+  double whole_ = 0;
+  std::int64_t lot_ = 0;
+  double least_ = 1;
+  double most_ = HUGE_VAL;
+  std::int64_t first_ = -1;
+  std::int64_t odd_ = -1;
+  std::int64_t unit_ = 0;
+  std::int64_t unit_row_ = -1;
+  std::int64_t conflict_ = -1;
+};
 
 }  // namespace
 
@@ -145,34 +226,34 @@ Matching match_lots(const GroupPart& trades, const MatchingRules& rules) {
   return Matcher(trades, rules).run();
 }
 
-Multipliers multipliers_of(const GroupPart& trades) {
+Multipliers multipliers_of(const GroupPart& trades, std::span<const std::int32_t> contract) {
   const Table& table = *trades.rows.table;
   const int fields[] = {trade_schema["quantity"], trade_schema["traded_price"],
-                        trade_schema["trade_value"], trade_schema["lot_size"]};
-  Multipliers found{.by_group = std::vector<std::int64_t>(trades.count.size())};
-  std::vector<std::int64_t> proofs(trades.count.size());
+                        trade_schema["trade_value"]};
+  const int lot_size = trade_schema["lot_size"];
+  std::vector<Proof> proofs(trades.count.size());
   for (std::int64_t at = 0; at < trades.size(); ++at) {
     const std::int64_t row = trades.rows.start + at;
-    if (!std::ranges::all_of(fields, [&](int field) { return table.valid(field, row); })) continue;
-    const std::int64_t lot = table.column(fields[3]).as<std::int64_t>()[row];
-    if (lot == 0 || lot == 1) continue;
-    const auto quantity = static_cast<double>(table.column(fields[0]).as<std::int64_t>()[row]);
-    const double price = table.column(fields[1]).as<double>()[row];
-    const double value = table.column(fields[2]).as<double>()[row];
-    const bool of_one = is_value_of(value, quantity, price);
-    const bool of_lot = is_value_of(value, quantity * static_cast<double>(lot), price);
-    if (of_one == of_lot) continue;
-    const std::int64_t multiplier = of_one ? 1 : lot;
     const auto group = static_cast<std::size_t>(trades.group[static_cast<std::size_t>(at)]);
-    if (found.by_group[group] == 0) {
-      found.by_group[group] = multiplier;
-      proofs[group] = at;
-    } else if (found.by_group[group] != multiplier) {
-      found.conflict = at;
-      found.proof = proofs[group];
-      found.conflicting = multiplier;
-      return found;
-    }
+    Proof& proof = proofs[static_cast<std::size_t>(contract[group])];
+    const std::int64_t lot =
+        table.valid(lot_size, row) ? table.column(lot_size).as<std::int64_t>()[row] : 0;
+    proof.note_lot(lot);
+    if (!std::ranges::all_of(fields, [&](int field) { return table.valid(field, row); })) continue;
+    const Evidence trade{
+        .shares = static_cast<double>(table.column(fields[0]).as<std::int64_t>()[row]),
+        .price = table.column(fields[1]).as<double>()[row],
+        .value = table.column(fields[2]).as<double>()[row]};
+    if (trade.shares <= 0 || (trade.price == 0 && trade.value == 0)) continue;
+    proof.add(at, trade, lot);
+  }
+  Multipliers found;
+  for (const std::int32_t number : contract) {
+    const Proof& proof = proofs[static_cast<std::size_t>(number)];
+    const bool differs = proof.other_unit() >= 0;
+    found.by_group.push_back(proof.multiplier());
+    found.odd.push_back(differs ? proof.other_unit() : proof.odd());
+    found.proof.push_back(differs ? proof.unit_row() : -1);
   }
   return found;
 }

@@ -48,15 +48,18 @@ struct Matching {
 // Requires a side, a quantity of at least 1, a value and, but for opening lots, a time in each row.
 Matching match_lots(const GroupPart& trades, const MatchingRules& rules);
 
-// The multiplier of each group that its trades prove: 1 or the lot size, whichever their value,
-// quantity and price agree with; 0 where none does. Two trades of a group that prove different ones
-// are a conflict.
+// What the trades of a contract prove of its multiplier, that is of m in value = quantity * price *
+// m.
 struct Multipliers {
-  std::vector<std::int64_t> by_group;
-  std::int64_t conflict = -1;  // a row, which disagrees with `proof`
-  std::int64_t proof = -1;
-  std::int64_t conflicting = 0;  // what the conflicting row proves
+  static constexpr std::int64_t unsaid = -1;  // no trade has a price and a value, nor a lot size
+  std::vector<std::int64_t> by_group;         // 0: not proved
+  std::vector<std::int64_t> odd;    // by group: a row that the others, or any m, disagree with; -1
+  std::vector<std::int64_t> proof;  // by group: a row that counts in another unit than `odd`; -1
 };
-Multipliers multipliers_of(const GroupPart& trades);
+
+// `contract` has the contract of each group. m is 1, the lot size or another whole number that
+// gives the value of every trade to the paisa; where prices are shown rounded, the one that fits
+// them all.
+Multipliers multipliers_of(const GroupPart& trades, std::span<const std::int32_t> contract);
 
 }  // namespace tradingdata

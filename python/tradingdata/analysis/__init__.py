@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .charging import Charge, ChargeRate, Charges, charges
 from .day import DayPnl, DayRow, day_pnl
+from .issues import OrderIssue, OrderIssues, ResultIssue, ResultIssues
 from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
 from .position import Position, Positions, positions
@@ -33,11 +34,15 @@ __all__ = [
     "OfOrder",
     "OrderCheck",
     "OrderExecution",
+    "OrderIssue",
+    "OrderIssues",
     "Position",
     "Positions",
     "Realised",
     "RealisedPnl",
     "Reconciliation",
+    "ResultIssue",
+    "ResultIssues",
     "ResultTable",
     "Unrealised",
     "UnrealisedPnl",

@@ -18,8 +18,10 @@ from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
-from .inputs import Trades, amount, fills_of, key_facts
-from .keys import KEY, Key, Keyed
+from .fills import Fills
+from .inputs import Trades, amount
+from .issues import noted
+from .keys import KEY, Key, Keyed, key_of
 from .result_table import ResultTable
 
 _RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
@@ -180,21 +182,22 @@ def charges(
         >>> delivery = td.ChargeRate(where={"product": "C"}, stt_buy=0.001, stt_sell=0.001)
         >>> td.charges(trades, [delivery, td.ChargeRate(brokerage=0.0003, cap=20)]).total
     """
-    rows, accounts, _ = fills_of(trades, day, buy, sell)
-    sums = charge_sums(rows, rates, buy)
-    leading, *_ = key_facts(rows, accounts, _core.Groups([rows], KEY))
+    fills = Fills(trades, day, buy, sell)
+    sums = charge_sums(fills, rates, buy)
+    leading, *_ = fills.facts(_core.Groups([fills.rows], KEY))
     made = []
     for each in leading:
-        found = sums[each[1:6]]
+        found = sums[key_of(each)]
         made.append((*each, *map(float, found), float(sum(found))))
-    return Charges._of(made)
+    return noted(Charges._of(made), fills.notes)
 
 
 _ORDER = (*KEY, "exch_trade_time.day", "order_no")  # identifies an order, by key
 
 
-def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
+def charge_sums(fills: Fills, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
     """Returns the six charges of each key, exactly."""
+    rows = fills.rows
     require_values(rows, "order_no")  # brokerage is by order
     conditions = _conditions(rows, rates)
     fields = sorted({name for each in conditions for name, *_ in each})
@@ -209,7 +212,7 @@ def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key,
     traded: dict[tuple[int, int, Key], list[int]] = {}  # bought and sold, by order and rate
     for row, facts, order, value, side, *key in zip(*columns, strict=True):
         if facts not in rate_of:
-            rate_of[facts] = _rate_of(rows, row, conditions)
+            rate_of[facts] = _rate_of(fills, row, conditions)
         traded.setdefault((order, rate_of[facts], tuple(key)), [0, 0])[side != buy] += value
     exact = [_exact(rate) for rate in rates]
     unit = Fraction(1, 10**decimals)
@@ -251,14 +254,15 @@ def _conditions(rows: Slice, rates: Any) -> list[list[CoreCondition]]:
     return found
 
 
-def _rate_of(rows: Slice, row: int, conditions: list[list[CoreCondition]]) -> int:
+def _rate_of(fills: Fills, row: int, conditions: list[list[CoreCondition]]) -> int:
     """Returns the number of the first rate whose conditions a trade meets."""
+    rows = fills.rows
     for number, each in enumerate(conditions):
         if len(rows[row : row + 1].where(each)):
             return number
     facts = ("trade_no", "exchange", "segment", "product", "txn_type")
     found = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
     raise ValueError(
-        f"no rate applies to the trade in row {row} ({found}): add a ChargeRate for it, or one "
-        "without conditions as the last"
+        f"no rate applies to the trade in {fills.where(row)} ({found}): add a ChargeRate for "
+        "it, or one without conditions as the last"
     )

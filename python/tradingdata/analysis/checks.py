@@ -10,7 +10,7 @@ from typing import Any
 from .._core import Slice
 from .._util.validate import text
 from ..books.issues import repeated
-from .keys import KEY
+from .keys import KEY, REQUIRED
 
 
 def check_codes(buy: str, sell: str) -> None:
@@ -72,7 +72,7 @@ def require_fills(rows: Slice, buy: str, sell: str, *, timed: bool = False) -> N
     """
     check_codes(buy, sell)
     time = ["exch_trade_time"] if timed else []
-    require_values(rows, *KEY, "txn_type", "quantity", "trade_value", *time)
+    require_values(rows, *REQUIRED, "txn_type", "quantity", "trade_value", *time)
     require_sides(rows, buy, sell)
     at_least = "but a trade has at least 1: correct the row or leave it out"
     _refuse(rows, "quantity", "lt", [1], at_least)

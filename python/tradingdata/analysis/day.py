@@ -8,16 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from ..books.book import TradeBook
-from ..display.text import counted, group
+from ..display.text import group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, of_days
+from .fills import Fills
+from .inputs import Lookup, Multipliers, Prices, Trades, days_of, joined
+from .issues import noted
 from .keys import KEYED, Keyed, keys_of
-from .pnl import realised_pnl
-from .position import Position, positions
-from .realised import GivenLots, Realised, RealisedPnl
+from .pnl import realised_of
+from .position import Position, positions_of
+from .realised import GivenLots, Realised, RealisedPnl, read_lots
 from .result_table import ResultTable
-from .unrealised import Unrealised, valued
+from .unrealised import Unrealised, notes_of, valued
 
 _AMOUNTS = ("realised", "unrealised", "charges", "net")
 
@@ -111,10 +113,6 @@ class DayPnl(ResultTable[DayRow]):
         )
         if self.day is not None:
             text = f"{self.day}: {text if len(self) else 'no trades, and nothing is open'}"
-        if missing := len(self.unpriced):
-            text += f", {counted(missing, 'open row')} without a price, not included"
-        if expired := len(self.pnl.expired):
-            text += f", {counted(expired, 'lot')} expired (see .pnl.expired)"
         return text
 
 
@@ -125,6 +123,7 @@ def day_pnl(
     opening: GivenLots | None = None,
     prices: Prices | None = None,
     settle: Prices | None = None,
+    multipliers: Multipliers | None = None,
     charges: Sequence[ChargeRate] | None = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",
@@ -144,50 +143,55 @@ def day_pnl(
         prices: Closing prices of what is open, as in ``unrealised_pnl``. What has none is listed in
             ``unpriced`` and in no sum.
         settle: Settlement prices of expired contracts, as in ``realised_pnl``.
+        multipliers: Multipliers of contracts that their trades do not prove, as in
+            ``realised_pnl``.
         charges: Rates of charges, as in ``charges``; without them, charges are 0.
         shorts: Whether sales may open short lots, as in ``realised_pnl``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
     Returns:
-        One row for each key that was traded on the day or is open, with the sums ``realised``,
-        ``unrealised``, ``charges`` and ``net``.
+        One row for each key that was traded on the day or is open, with ``issues`` and the sums
+        ``realised``, ``unrealised``, ``charges`` and ``net``. Without trades on the day, what is
+        carried is valued, with an issue.
 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: As ``realised_pnl`` and ``charges``.
         TradingDataError: If the book of one of several accounts could not be fetched.
 
+    Warns:
+        DataWarning: If the result has issues.
+
     Example:
         >>> day = td.day_pnl(trades, prices=closes, charges=td.ChargeRate.load("charges.toml"))
         >>> day.net, day.filter(segment="E").net
     """
-    book, accounts = joined("trades", trades, TradeBook)
-    price_of = PriceLookup("prices", {} if prices is None else prices)
-    days = days_of(book._rows)
-    wanted = (days[-1] if days else None) if day is None else day_from(day)
-    pnl = realised_pnl(
-        trades, opening, day=wanted, settle=settle, shorts=shorts, buy=buy, sell=sell
-    )
-    rows, _ = of_days(book._rows, accounts, lambda each: each == wanted)
-    found = positions(TradeBook._of(rows), buy=buy, sell=sell)
+    price_of = Lookup("prices", {} if prices is None else prices)
+    lots = [] if opening is None else read_lots("opening", opening)
+    if day is None:
+        day = max(days_of(joined("trades", trades, TradeBook)[0]._rows), default=None)
+    fills = Fills(trades, day, buy, sell, multipliers=multipliers, lots=lots, earlier=True)
+    pnl = realised_of(fills, settle, shorts, buy, sell)
+    of_day = fills.on_day()
+    found = positions_of(of_day, buy, sell)
     traded = dict(zip(keys_of(found), found, strict=True))
     value = valued(pnl.open_lots, price_of)
     held = dict(zip(keys_of(value), value, strict=True))
-    costs = {} if charges is None else charge_sums(rows, charges, buy)
+    costs = {} if charges is None else charge_sums(of_day, charges, buy)
     made = [
         _row(row, pnl._contracts[key], traded.get(key), held.get(key), sum(costs.get(key, ())))
         for key, row in zip(keys_of(pnl), pnl, strict=True)
         if row.matched_quantity or key in traded or key in held
     ]
     result = DayPnl._of(made)
-    result.day, result.pnl = wanted, pnl
-    return result
+    result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
+    return noted(result, fills.notes + notes_of(value, price_of))
 
 
 def _row(
     row: Realised,
-    contract: tuple[int, str],
+    contract: tuple[int | None, str],
     traded: Position | None,
     held: Unrealised | None,
     charged: Fraction | int,
@@ -207,5 +211,7 @@ def _row(
     )
 
 
-def _average(quantity: int, value: float, multiplier: int) -> float | None:
-    return float(Fraction(repr(value)) / (quantity * multiplier)) if quantity else None
+def _average(quantity: int, value: float, multiplier: int | None) -> float | None:
+    if not quantity or multiplier is None:
+        return None
+    return float(Fraction(repr(value)) / (quantity * multiplier))

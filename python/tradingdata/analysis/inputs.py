@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from .. import _core
-from .._core import Groups, Slice
+from .._core import Slice
 from .._util import validate
+from .._util.declarations import kinds_of
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
-from .checks import require_fills
-from .keys import KEY, ORDER_KEY, SECURITY, SOME_MISSING, Keyed, kind_of
+from .keys import CONTRACT, ORDER_KEY, Key, Keyed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Security = str | tuple[str, str, str]
 Prices = Union[  # pandas is imported for type checkers only
     Mapping[str, float | None],
-    Mapping[tuple[str, str, str], float | None],
-    Mapping[Security, float | None],
+    Mapping[tuple[Any, ...], float | None],
+    Mapping[str | tuple[Any, ...], float | None],
     "pd.Series[Any]",
     Callable[[Any], float | None],
 ]
+Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any], int | None]
 Orders = OrderBook | Mapping[str, OrderBook]
 Trades = TradeBook | Mapping[str, TradeBook]
 
@@ -73,92 +73,71 @@ def last_states(orders: OrderBook, labels: list[str | None]) -> tuple[Slice, lis
     return rows.take(kept), [labels[row] for row in kept]
 
 
-def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:
-    """Returns the contract multiplier of each group of trades, or 0 where none is proved.
+def both_books(
+    orders: Orders, trades: Trades
+) -> tuple[OrderBook, list[str | None], Slice, list[str | None]]:
+    """Returns orders and trades with their labels; the trades on the clock of the orders."""
+    book, labels = joined("orders", orders, OrderBook)
+    fill_book, fill_labels = joined("trades", trades, TradeBook)
+    fills, zone = fill_book._rows, book._rows.zone
+    if len(book) and len(fills) and (zone is None) != (fills.zone is None):
+        raise ValueError("only one of the books has a time zone: localize both")
+    if zone is not None and fills.zone not in (None, zone):
+        fills = on_clock(fills, zone)
+    return book, labels, fills, fill_labels
 
-    The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
-    ``quantity * price * lot_size``. A trade proves the multiplier, 1 or the lot size, that its
-    value, quantity, price and lot size agree with. A trade that agrees with both or neither proves
-    nothing, and the multiplier is then taken to be 1. ``before`` rows precede those of the book.
 
-    Raises:
-        ValueError: If two trades of one group prove different multipliers, because their quantities
-            cannot be added up.
+def on_clock(rows: Slice, zone: tzinfo) -> Slice:
+    """Returns rows with the same instants on the clock of another zone."""
+    names = [name for name, kind in kinds_of(rows.record).items() if kind == "timestamp"]
+    moved = [
+        row._replace(**{name: row[name] and row[name].astimezone(zone) for name in names})
+        for row in rows
+    ]
+    return _core.from_rows(rows.record, moved).with_zone(zone)
+
+
+_ORDER_NUMBER = tuple(name for name in ORDER_KEY if not name.endswith(".day"))
+
+
+def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int]]:
+    """Returns rows with the entry time of their order where they lack it, and which these are.
+
+    The other book has it, if all its rows of that order number have one day of entry.
     """
-    found, conflict = groups.multipliers()
-    if conflict is not None:
-        first, row, multiplier = conflict
-        proved = found[groups.numbers()[first]]
-        first, row = first - before, row - before
-        raise ValueError(
-            f"rows {first} and {row} count quantities of one security in different units: "
-            f"trade_value is quantity * traded_price * {proved} in row {first} and * {multiplier} "
-            f"in row {row}: see trades.check(), then calculate them separately"
-        )
-    return found
+    if rows.missing(["order_date_time"]) is None:
+        return rows, set()
+
+    def numbers(of: Slice) -> Iterable[tuple[Any, Any]]:
+        keys = zip(*map(of.column, _ORDER_NUMBER), strict=True)
+        return zip(keys, of.column("order_date_time"), strict=True)
+
+    entries: dict[Any, dict[date, datetime]] = {}
+    for key, at in numbers(others):
+        if at is not None and None not in key:
+            entries.setdefault(key, {}).setdefault(at.date(), at)
+    changes = {}
+    for row, (key, at) in enumerate(numbers(rows)):
+        if at is None and len(entries.get(key, ())) == 1:
+            changes[row] = {"order_date_time": next(iter(entries[key].values()))}
+    return patched(rows, changes), set(changes)
 
 
-def multipliers_at(trades: Slice, rows: list[int]) -> list[int]:
-    """Returns the multiplier of the security of some of the trades; 1 for the row -1."""
-    securities = _core.Groups([trades], SECURITY)
-    numbers, found = securities.numbers(), multipliers_of(securities)
-    return [1 if row < 0 else found[numbers[row]] or 1 for row in rows]
-
-
-def key_facts(
-    rows: Slice, accounts: Sequence[str | None], groups: Groups, *, before: int = 0
-) -> tuple[list[tuple[Any, ...]], list[int], list[str], list[date | None]]:
-    """Returns what is known of each key: leading columns, multiplier, kind and expiry.
-
-    The leading columns are account, key and names; the names are those of its last trade.
-    """
-    last = groups.last()
-    key = rows.cells(groups.first(), KEY)
-    names = rows.cells(last, ["symbol", "display_name"])
-    expiries, strikes = (
-        _last_known(rows, groups, name) for name in ("expiry_date", "strike_price")
-    )
-    leading = zip([accounts[row] for row in last], *key, *names, strict=True)
-    kinds = list(map(kind_of, expiries, strikes))
-    return list(leading), multipliers_of(groups, before=before), kinds, expiries
-
-
-def _last_known(rows: Slice, groups: Groups, name: str) -> list[Any]:
-    """Returns the last value of a column by group that is not None, if there is one."""
-    (found,) = rows.cells(groups.last(), [name])
-    if any(each & SOME_MISSING and each != SOME_MISSING for each in groups.likenesses(name)):
-        for value, group in zip(rows.column(name), groups.numbers(), strict=True):
-            if value is not None:
-                found[group] = value
-    return found
+def patched(rows: Slice, changes: dict[int, dict[str, Any]]) -> Slice:
+    """Returns rows of which some have other values."""
+    if not changes:
+        return rows
+    changed = [rows[row]._replace(**values) for row, values in changes.items()]
+    order = list(range(len(rows)))
+    for at, row in enumerate(changes, len(rows)):
+        order[row] = at
+    new = _core.from_rows(rows.record, changed).with_zone(rows.zone)
+    return _core.join([rows, new]).take(order)
 
 
 def day_from(day: date | str) -> date:
     """Returns a day given as a date, as a time on it or as ISO text."""
     return validate.day("day", day.date() if isinstance(day, datetime) else day)
-
-
-def fills_of(
-    trades: Trades,
-    day: date | str | None,
-    buy: str,
-    sell: str,
-    *,
-    timed: bool = True,
-    earlier: bool = False,
-) -> tuple[Slice, list[str | None], date | None]:
-    """Returns the trades of a day, their accounts and the day; without a day, all trades.
-
-    With ``earlier``, the trades before that day are among them. All trades given must be complete;
-    their times only with ``timed`` or if there is a day.
-    """
-    book, accounts = joined("trades", trades, TradeBook)
-    wanted = None if day is None else day_from(day)
-    require_fills(book._rows, buy, sell, timed=timed or wanted is not None)
-    if wanted is None:
-        return book._rows, accounts, None
-    is_wanted = wanted.__ge__ if earlier else wanted.__eq__
-    return *of_days(book._rows, accounts, is_wanted), wanted
 
 
 def days_of(rows: Slice, field: str = "exch_trade_time") -> tuple[date, ...]:
@@ -168,25 +147,12 @@ def days_of(rows: Slice, field: str = "exch_trade_time") -> tuple[date, ...]:
     return tuple(sorted(moment.date() for moment in times if moment is not None))
 
 
-def of_days(
-    rows: Slice,
-    labels: list[str | None],
-    is_wanted: Callable[[date], bool],
-    field: str = "exch_trade_time",
-) -> tuple[Slice, list[str | None]]:
-    """Returns the rows of wanted days, with those that have no time, and their labels."""
-    if all(map(is_wanted, days_of(rows, field))):
-        return rows, labels
-    times = enumerate(rows.column(field))
-    kept = [row for row, at in times if at is None or is_wanted(at.date())]
-    return rows.take(kept), [labels[row] for row in kept]
-
-
 def days_text(days: Sequence[date]) -> str:
     """Returns the days that a result covers: one, or the first and the last."""
     return str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]} ({len(days)} days)"
 
 
+IST = timezone(timedelta(hours=5, minutes=30))  # of the exchanges
 PRODUCTS = ("C", "M", "I", "H")  # that the service's page names; it does not list them all
 
 
@@ -211,41 +177,62 @@ def amount(name: str, value: Any) -> float:
     return value
 
 
-class PriceLookup:
-    """The price of each security, looked up once.
+class Lookup:
+    """Prices or multipliers by contract, each looked up once.
+
+    A key is a ``security_id``, ``(security_id, expiry_date)``, or either after exchange and
+    segment; the most exact one counts.
 
     Raises:
         TypeError: If the argument is neither a mapping, a Series nor a function, or one of its keys
-            is not a security.
-        ValueError: If a Series has a security twice.
+            is neither text nor a tuple.
+        ValueError: If a Series has a key twice.
     """
 
-    def __init__(self, argument: str, prices: object) -> None:
-        self._prices: Any = prices if callable(prices) else _by_security(argument, prices)
-        self._found: dict[tuple[str, ...], Fraction | None] = {}
-        self._exchanges: dict[str, tuple[str, ...]] = {}
+    def __init__(self, argument: str, values: object) -> None:
+        self._argument = argument
+        self._given: Any = values if callable(values) else _by_key(argument, values)
+        self._found: dict[Key, Fraction | None] = {}
+        self._contracts: dict[Any, Key] = {}  # by the keys that were used
 
     def __call__(self, row: Keyed) -> Fraction | None:
-        """Returns the price of a row's security as an exact fraction, or ``None`` without one."""
-        security: tuple[str, ...] = tuple(getattr(row, name) for name in SECURITY)
-        if security not in self._found:
-            found = self._prices(row) if callable(self._prices) else self._of_mapping(security)
-            self._found[security] = _exact(found, security)
-        return self._found[security]
+        """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
+        contract = tuple(getattr(row, name) for name in CONTRACT)
+        if contract not in self._found:
+            found = self._given(row) if callable(self._given) else self._of_mapping(contract)
+            self._found[contract] = _exact(self._argument, found, contract)
+        return self._found[contract]
 
-    def _of_mapping(self, security: tuple[str, ...]) -> Any:
-        number = security[-1]
-        if security in self._prices or number not in self._prices:
-            return self._prices.get(security)
-        if self._exchanges.setdefault(number, security) != security:
-            raise ValueError(
-                f"security_id {number!r} is in {self._exchanges[number][:2]} and {security[:2]}: "
-                "give these prices by (exchange, segment, security_id)"
-            )
-        return self._prices[number]
+    def _of_mapping(self, contract: Key) -> Any:
+        *place, security, expiry = contract
+        for key in (contract, (*place, security), (security, expiry), security):
+            if key in self._given:
+                other = self._contracts.setdefault(key, contract)
+                if other != contract:
+                    raise ValueError(
+                        f"{self._argument} has {key!r}, which means two contracts, {_text(other)} "
+                        f"and {_text(contract)}: give it by (security_id, expiry_date), or by "
+                        "(exchange, segment, security_id, expiry_date)"
+                    )
+                return self._given[key]
+        return None
+
+    def unmatched(self, securities: Collection[str]) -> list[Any]:
+        """Returns the keys that are not about any of the securities of a result."""
+        if callable(self._given):
+            return []
+        return [
+            key
+            for key in self._given
+            if not any(part in securities for part in (key if isinstance(key, tuple) else (key,)))
+        ]
 
 
-def _by_security(argument: str, prices: Any) -> dict[Any, Any]:
+def _text(contract: Key) -> str:
+    return " ".join(str(part) for part in contract if part is not None)
+
+
+def _by_key(argument: str, prices: Any) -> dict[Any, Any]:
     is_series = getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
     if not is_series and not isinstance(prices, Mapping):
         raise TypeError(
@@ -261,19 +248,31 @@ def _by_security(argument: str, prices: Any) -> dict[Any, Any]:
             )
         if security in found:
             raise ValueError(f"{argument} has a security twice: drop the duplicates of its index")
-        found[security] = price
+        found[_plain(security)] = price
     return found
 
 
-def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
-    if is_missing(price):
+def _plain(key: Any) -> Any:
+    """Returns a key with dates as such; pandas has times at midnight, and NaT."""
+    if isinstance(key, str):
+        return key
+    return tuple(
+        part.date() if isinstance(part, datetime) else None if is_missing(part) else part
+        for part in key
+    )
+
+
+def _exact(argument: str, value: Any, contract: Key) -> Fraction | None:
+    if is_missing(value):
         return None
     try:
-        if not isinstance(price, (str, bool)) and isfinite(price):
-            return Fraction(str(price))
+        if not isinstance(value, (str, bool)) and isfinite(value):
+            return Fraction(str(value))
     except (TypeError, OverflowError):
         pass
-    raise ValueError(f"the price of {security} must be a finite number, not {shown(price)}")
+    raise ValueError(
+        f"{argument}: the value of {_text(contract)} must be a finite number, not {shown(value)}"
+    )
 
 
 def is_missing(value: Any) -> bool:

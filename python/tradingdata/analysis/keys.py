@@ -1,6 +1,7 @@
 """The keys of results, and the columns that their rows begin with.
 
-Trades are added up and lots are matched by client, exchange, segment, security and product. The
+A contract is exchange, segment, security and expiry date, since exchanges assign a ``security_id``
+anew after an expiry. Trades are added up and lots are matched by client, contract and product. The
 symbol is not part of that key, because all expiries and strikes of an underlying share one symbol.
 An order is identified by client, day of entry, exchange, segment and order number; over several
 days an order number may repeat.
@@ -8,16 +9,18 @@ days an order number may repeat.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 from ..table.rows import leading
 
-KEY = ("client_id", "exchange", "segment", "security_id", "product")
-SECURITY = KEY[1:4]  # identifies what has one price, whoever trades it
+CONTRACT = ("exchange", "segment", "security_id", "expiry_date")  # what has one price
+KEY = ("client_id", *CONTRACT, "product")
+REQUIRED = tuple(name for name in KEY if name != "expiry_date")  # which shares do not have
 
 
-Key = tuple[str, ...]
+Key = tuple[Any, ...]
 
 
 @leading
@@ -26,10 +29,11 @@ class Keyed:
 
     Attributes:
         account: Local label of the account, if known.
-        client_id: Client identifier; with the next four, the key of the row.
+        client_id: Client identifier; with the next five, the key of the row.
         exchange: Exchange.
         segment: Market segment code.
-        security_id: Security identifier.
+        security_id: Security identifier, which means another contract after an expiry.
+        expiry_date: Expiry date of a contract; ``None`` for shares.
         product: Product code.
         symbol: Trading symbol, if known; several securities may share one.
         display_name: Custom symbol name, if known.
@@ -40,6 +44,7 @@ class Keyed:
     exchange: str
     segment: str
     security_id: str
+    expiry_date: date | None
     product: str
     symbol: str | None
     display_name: str | None
@@ -48,9 +53,38 @@ class Keyed:
 KEYED = tuple(Keyed.__annotations__)
 
 
+def key_of(leading: Sequence[Any]) -> Key:
+    """Returns the key in the leading columns of a row."""
+    return tuple(leading[1 : 1 + len(KEY)])
+
+
 def keys_of(table: Any) -> list[Key]:
     """Returns the key of each row."""
     return list(zip(*map(table._column, KEY), strict=True))
+
+
+def missing_expiries(contracts: Sequence[tuple[Any, ...]]) -> dict[int, date]:
+    """Returns the expiry of each contract that lacks one, where its id has one elsewhere.
+
+    Raises:
+        ValueError: If the id has several.
+    """
+    known: dict[Any, dict[date, None]] = {}
+    for *security, expiry in contracts:
+        if expiry is not None:
+            known.setdefault(tuple(security), {})[expiry] = None
+    found = {}
+    for at, (*security, expiry) in enumerate(contracts):
+        several = list(known.get(tuple(security), ()))
+        if expiry is not None or not several:
+            continue
+        if len(several) > 1:
+            raise ValueError(
+                f"expiry_date is missing for security_id {security[-1]!r}, which means the "
+                f"contracts of {several[0]} and {several[1]}: correct such rows or leave them out"
+            )
+        found[at] = several[0]
+    return found
 
 
 SHARES, FUTURE, OPTION = "shares", "future", "option"
@@ -70,10 +104,11 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
 
 ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
+ORDER_SIDE = ("client_id", "day", "exchange", "segment", "order_no", "txn_type")  # of a result
 # ``_lead`` and ``_apart`` of a table of sides of orders.
 ORDER_NAMES = (("order_no",), ("account", "exchange", "txn_type", "client_id", "day", "segment"))
 
-SAME, SOME_MISSING = 1, 2  # as the core reports the values of a group
+SAME, SOME_MISSING, VARIOUS = 1, 2, 4  # as the core reports the values of a group
 
 
 @leading

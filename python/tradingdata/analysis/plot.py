@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from datetime import datetime, time, timedelta, timezone
+from datetime import datetime, time, timedelta
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
@@ -21,7 +21,7 @@ from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from .checks import check_codes, require_sides, require_values
-from .inputs import Orders, PriceLookup, Trades, joined
+from .inputs import IST, Lookup, Orders, Trades, joined
 from .pnl import realised_pnl
 from .position import Positions, positions
 from .quality import ExecutionQuality
@@ -116,12 +116,11 @@ def _format_amounts(axis: Axis, *, signed: bool = True) -> None:
 
 
 _OPEN, _CLOSE = time(9, 15), time(15, 30)
-_IST = timezone(timedelta(hours=5, minutes=30))
 
 
 def _on_the_clock(times: Iterable[datetime]) -> list[datetime]:
     """Returns times on the clock of the exchange; a naive one is taken to be one of it."""
-    return [at if at.tzinfo is None else at.astimezone(_IST).replace(tzinfo=None) for at in times]
+    return [at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times]
 
 
 def _sessions(times: list[datetime]) -> tuple[datetime, datetime]:
@@ -430,7 +429,7 @@ def exposure(
     column, basis = "market_value", "at your prices"
     if not isinstance(result, UnrealisedPnl):
         given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
-        result = valued(given, PriceLookup("prices", {}))
+        result = valued(given, Lookup("prices", {}))
         column, basis = "value", "at cost"
     found = [
         (value, row) for value, row in zip(result._column(column), result, strict=True) if value

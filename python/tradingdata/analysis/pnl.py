@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable
 from datetime import date, datetime, time
 from operator import sub
 from typing import Any
 
 from .. import _core
-from .._core import Slice
-from .inputs import PRODUCTS, PriceLookup, Prices, Trades, chosen, days_of, fills_of, key_facts
-from .keys import KEY, KEYED
+from ..display.text import counted
+from .fills import Fills
+from .inputs import PRODUCTS, Lookup, Multipliers, Prices, Trades, chosen
+from .issues import EXPIRED, UNOPENED, Note, named, noted, unused
+from .keys import KEY, KEYED, key_of
 from .realised import (
-    CONTRACT,
+    ATTRIBUTES,
     LONG,
     SHORT,
     UNMATCHED,
     GivenLots,
-    Lot,
     Lots,
     Matches,
     RealisedPnl,
     read_lots,
-    rows_of,
 )
 
 _SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
@@ -34,15 +35,16 @@ def realised_pnl(
     *,
     day: date | str | None = None,
     settle: Prices | None = None,
+    multipliers: Multipliers | None = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",
     sell: str = "S",
 ) -> RealisedPnl:
     """Computes realised profit and loss by signed first-in-first-out matching, before charges.
 
-    Within one client, exchange, segment, security and product, a trade first closes the oldest open
-    lots of the other side; the rest of it opens a lot of its own side. A sale thus closes long lots
-    and then opens a short one, which a later purchase closes.
+    Within one client, contract and product, a trade first closes the oldest open lots of the other
+    side; the rest of it opens a lot of its own side. A sale thus closes long lots and then opens a
+    short one, which a later purchase closes. A contract is exchange, segment, security and expiry.
 
     A sale of holdings from before these trades looks like a short sale. Pass the holdings with
     ``opening``, or exclude shorts with ``shorts``: such sales are then listed in ``unmatched`` and
@@ -57,9 +59,10 @@ def realised_pnl(
         trades: Trades of any number of days, clients and exchanges: a book, or the books of several
             accounts as ``td.trade_books`` returns them or by label.
         opening: Lots that were open before the first trade, in their order: the ``open_lots`` of an
-            earlier result, or one dict for each lot with the five fields of the key, ``quantity``,
+            earlier result, or one dict for each lot with the fields of the key, ``quantity``,
             ``value`` and optionally the other fields of ``Lot`` (``side`` is ``long`` unless
-            given). A time without a zone is taken to be in the zone of the trades.
+            given). A time without a zone is taken to be in the zone of the trades. A lot without
+            an expiry is of shares, unless its id has an expiry elsewhere.
         day: The day to report, as a date or ISO text. Earlier trades are matched first, and what
             they leave open is the day's opening; only what closes on the day counts, and later
             trades are left out. Without it, all days of the book count.
@@ -68,22 +71,28 @@ def realised_pnl(
             contract. A lot of it is closed at its expiry date, and counts on that date. Without a
             price, a lot whose contract expired before the day (the last day of the book) is neither
             open nor realised, but ``expired``.
+        multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
+            ``(security_id, expiry_date)``.
         shorts: Whether sales may open short lots: True, False, or the product codes for which they
             may, such as ``{"I", "M"}``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
     Returns:
-        One row for each key, with ``days``, ``matches``, ``open_lots``, ``expired``, ``unmatched``
-        and the sum ``realised``.
+        One row for each key, with ``days``, ``matches``, ``open_lots``, ``expired``, ``unmatched``,
+        ``issues`` and the sum ``realised``.
 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
-            1, or appears twice, if quantities of one security are in different units, if an opening
-            lot is incomplete or unmatched, or if ``shorts`` or ``day`` is not valid.
+            1, or appears twice, if quantities of one contract are in different units, if an opening
+            lot is incomplete or unmatched, or if ``shorts`` or ``day`` is not valid or the day is
+            before the trades and the opening.
         OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
+
+    Warns:
+        DataWarning: If the result has issues.
 
     Example:
         >>> monday = td.realised_pnl(monday_trades)
@@ -91,41 +100,40 @@ def realised_pnl(
         >>> td.realised_pnl(week_of_trades, day="2026-11-20")
     """
     lots = [] if opening is None else read_lots("opening", opening)
-    prices = None if settle is None else PriceLookup("settle", settle)
-    rows, accounts, wanted = fills_of(trades, day, buy, sell, earlier=True)
-    days = days_of(rows) if wanted is None else (wanted,)
-    matching = _Matching(rows, accounts, lots, buy, sell)
-    matching.match(wanted, shorts)
+    fills = Fills(
+        trades, day, buy, sell, multipliers=multipliers, lots=lots, timed=True, earlier=True
+    )
+    made = realised_of(fills, settle, shorts, buy, sell)
+    return noted(made, fills.notes)
+
+
+def realised_of(
+    fills: Fills, settle: Prices | None, shorts: bool | Collection[str], buy: str, sell: str
+) -> RealisedPnl:
+    """Returns what trades realise, and notes what is not known of them."""
+    prices = None if settle is None else Lookup("settle", settle)
+    days = fills.days if fills.day is None else (fills.day,)
+    matching = _Matching(fills, buy, sell)
+    matching.match(fills.day, shorts)
     if prices is not None and days:
-        matching.settle(days[-1], prices, wanted, shorts)
+        matching.settle(days[-1], prices, fills.day, shorts)
     made = matching.result(days[-1] if days else date.min)
     made.days = days
+    if prices is not None and len(made.expired):
+        fills.notes += unused("settle", prices.unmatched(set(made._column("security_id"))))
     return made
 
 
 class _Matching:
     """Opening lots, trades and settlements as one sequence of rows, grouped by key."""
 
-    def __init__(
-        self, trades: Slice, accounts: Sequence[str | None], lots: list[Lot], buy: str, sell: str
-    ) -> None:
-        self._zone, self._opening, self._settled = trades.zone, len(lots), 0
+    def __init__(self, fills: Fills, buy: str, sell: str) -> None:
+        self._fills, self._rows, self._zone = fills, fills.rows, fills.rows.zone
+        self._opening, self._settled = fills.opening, 0
         self._buy, self._sell = buy, sell
-        self._rows = trades
-        if lots:
-            self._rows = _core.join([rows_of(lots, self._zone, buy, sell), trades])
-            accounts = [*(lot.account for lot in lots), *accounts]
         self._groups = _core.Groups([self._rows], KEY)
-        facts = key_facts(self._rows, accounts, self._groups, before=self._opening)
-        self._leading, self._multipliers, self._kinds, _ = facts
-        for lot, number in zip(lots, self._groups.numbers(), strict=False):
-            known = self._multipliers[number] = self._multipliers[number] or lot.multiplier
-            if lot.multiplier and known != lot.multiplier:
-                raise ValueError(
-                    f"an opening lot of security_id {lot.security_id!r} has the multiplier "
-                    f"{lot.multiplier}, but its other trades have {known}: convert its quantity"
-                )
-        self._multipliers = [each or 1 for each in self._multipliers]
+        self._leading, self._multipliers, self._kinds = fills.facts(self._groups)
+        self._expiries = [leading[KEYED.index("expiry_date")] for leading in self._leading]
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""
@@ -144,41 +152,33 @@ class _Matching:
             self._buy, self._decimals, *limits, permitted, day
         )
 
-    def settle(self, last: date, price_of: PriceLookup, day: date | None, shorts: object) -> None:
+    def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
-        left = zip(*self._left[:3], self._expiries(), strict=True)
-        for at, is_long, quantity, expiry in left:
+        for at, is_long, quantity in zip(*self._left[:3], strict=True):
+            number = self._numbers[at]
+            expiry, multiplier = self._expiries[number], self._multipliers[number]
             if expiry is None or expiry > last:
                 continue
             row = self._rows[at]
             price = price_of(row)
-            if price is not None:
-                closed = row._replace(
-                    txn_type=self._sell if is_long else self._buy,
-                    trade_no=None,
-                    quantity=quantity,
-                    traded_price=None,  # which is no proof of the multiplier
-                    trade_value=float(price * quantity * self._multipliers[self._numbers[at]]),
-                    exch_trade_time=datetime.combine(expiry, _SETTLED_AT, self._zone),
-                )
-                closing.append(closed)
+            if price is None or (price and multiplier is None):
+                continue
+            closed = row._replace(
+                txn_type=self._sell if is_long else self._buy,
+                trade_no=None,
+                quantity=quantity,
+                traded_price=None,  # which is no proof of the multiplier
+                trade_value=float(price * quantity * (multiplier if multiplier else 0)),
+                exch_trade_time=datetime.combine(expiry, _SETTLED_AT, self._zone),
+            )
+            closing.append(closed)
         if closing:
             self._settled = len(closing)
             settlements = _core.from_rows("Trade", closing)
             self._rows = _core.join([self._rows, settlements.with_zone(self._zone)])
             self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
             self.match(day, shorts)
-
-    def _expiries(self) -> list[date | None]:
-        """Returns the expiry of each open lot; without one of its own, that of another of its key.
-
-        A settlement closes the first lots of a key, so all that are open must expire with it.
-        """
-        rows = self._left[0]
-        (own,) = self._rows.cells(rows, ["expiry_date"])
-        known = {self._numbers[row]: each for row, each in zip(rows, own, strict=True) if each}
-        return [each or known.get(self._numbers[row]) for row, each in zip(rows, own, strict=True)]
 
     def result(self, last: date) -> RealisedPnl:
         """Returns the result at the end of the last day."""
@@ -188,7 +188,8 @@ class _Matching:
             found = sums[self._numbers[row]]
             found[3] += quantity
             found[4] += value
-        is_expired = [each is not None and each < last for each in self._expiries()]
+        over = [expiry is not None and expiry < last for expiry in self._expiries]
+        is_expired = [over[self._numbers[row]] for row in self._left[0]]
         for (row, is_long, quantity, value), expired in zip(
             zip(*self._left, strict=True), is_expired, strict=True
         ):
@@ -207,7 +208,7 @@ class _Matching:
                 self._leading, sums, strict=True
             )
         )
-        keys = [leading[1 : 1 + len(KEY)] for leading in self._leading]
+        keys = map(key_of, self._leading)
         contracts = zip(self._multipliers, self._kinds, strict=True)
         made._contracts = dict(zip(keys, contracts, strict=True))
         made._matches = self._matches
@@ -217,7 +218,15 @@ class _Matching:
             lots._taken([row for row, each in enumerate(is_expired) if each is wanted])
             for wanted in (False, True)
         )
+        left = (row for row, expired in zip(self._left[0], is_expired, strict=True) if expired)
+        self._note(UNOPENED, "sale", self._unmatched[0])
+        self._note(EXPIRED, "lot", left)
         return made
+
+    def _note(self, problem: str, noun: str, rows: Iterable[int]) -> None:
+        for number, count in Counter(self._numbers[row] for row in rows).items():
+            text = f"{named(self._leading[number])}: {counted(count, noun)}"
+            self._fills.notes.append(Note(self._leading[number], problem, text, count))
 
     def _leading_columns(self, rows: list[int]) -> list[list[Any]]:
         found = [self._leading[self._numbers[row]] for row in rows]
@@ -242,14 +251,14 @@ class _Matching:
 
     def _lots(self, parts: Any, side: str | None = None) -> Lots:
         rows, is_long, quantities, values = parts
-        trade_numbers, times, *contract = self._rows.cells(rows, [*_TRADED, *CONTRACT])
+        trade_numbers, times, *attributes = self._rows.cells(rows, [*_TRADED, *ATTRIBUTES])
         columns: list[list[Any]] = [
             *self._leading_columns(rows),
             [side or (LONG if each else SHORT) for each in is_long],
             *(trade_numbers, times, quantities),
             [value / 10**self._decimals for value in values],
             [self._multipliers[self._numbers[row]] for row in rows],
-            *contract,
+            *attributes,
         ]
         return Lots._of_columns(columns, self._zone)
 

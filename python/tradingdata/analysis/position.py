@@ -9,7 +9,9 @@ from typing import Any
 from .. import _core
 from ..display.text import counted, group
 from ..table.rows import declared
-from .inputs import Trades, days_of, days_text, fills_of, key_facts
+from .fills import Fills
+from .inputs import Multipliers, Trades, days_text
+from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
 from .result_table import ResultTable
 
@@ -30,10 +32,10 @@ class Position(Keyed):
         sell_average: Average price of the sales, ``None`` without any.
         net_quantity: ``buy_quantity - sell_quantity``, without holdings from before these trades.
         net_cash: ``sell_value - buy_value``.
-        multiplier: 1, or the lot size where values count a contract as a lot of shares.
+        multiplier: Shares in a contract as the values of trades count it, 1 for shares; ``None``
+            where nothing proves it, and then there are no averages.
         kind: ``shares``, ``future`` or ``option``. Cash paid for shares, the notional value of
             futures and the premium of options must not be added up.
-        expiry_date: Expiry date of a contract; ``None`` for shares.
     """
 
     trades: int
@@ -45,9 +47,8 @@ class Position(Keyed):
     sell_average: float | None
     net_quantity: int
     net_cash: float
-    multiplier: int
+    multiplier: int | None
     kind: str
-    expiry_date: date | None
 
 
 class Positions(ResultTable[Position]):
@@ -82,9 +83,14 @@ class Positions(ResultTable[Position]):
 
 
 def positions(
-    trades: Trades, *, day: date | str | None = None, buy: str = "B", sell: str = "S"
+    trades: Trades,
+    *,
+    day: date | str | None = None,
+    multipliers: Multipliers | None = None,
+    buy: str = "B",
+    sell: str = "S",
 ) -> Positions:
-    """Adds up trades by client, exchange, segment, security and product.
+    """Adds up trades by client, contract and product.
 
     A row has purchases, sales and their net over all days of the book (see ``days``), before
     charges. Amounts are exact: sums of ``trade_value`` as decimals, each result the float nearest
@@ -94,21 +100,35 @@ def positions(
         trades: A trade book, or the books of several accounts as ``td.trade_books`` returns them or
             by label.
         day: Counts the trades of this day only, as a date or ISO text.
+        multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
+            ``(security_id, expiry_date)``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
     Returns:
-        One row for each key.
+        One row for each key, with its ``issues``.
 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
-            1, or appears twice, or if quantities of one security are in different units.
+            1, or appears twice, if quantities of one contract are in different units, or if the day
+            is before the trades.
         OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
+
+    Warns:
+        DataWarning: If the result has issues.
     """
-    rows, accounts, wanted = fills_of(trades, day, buy, sell, timed=False)
-    facts = key_facts(rows, accounts, _core.Groups([rows], KEY))
+    fills = Fills(trades, day, buy, sell, multipliers=multipliers, timed=False)
+    made = positions_of(fills, buy, sell)
+    made.days = fills.days if fills.day is None else (fills.day,)
+    return noted(made, fills.notes)
+
+
+def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
+    """Returns the positions of trades, and notes what is not known of them."""
+    rows = fills.rows
+    facts = fills.facts(_core.Groups([rows], KEY))
     decimals = _core.decimals_of([(rows, "trade_value")])
     sides = _core.Groups([rows], (*KEY, "txn_type"))
     (codes,) = rows.cells(sides.first(), ["txn_type"])
@@ -119,17 +139,17 @@ def positions(
     scale = 10**decimals
     none = (0, 0, 0)
     made = []
-    for number, (leading, proved, kind, expiry) in enumerate(zip(*facts, strict=True)):
-        multiplier = proved or 1
+    for number, (leading, multiplier, kind) in enumerate(zip(*facts, strict=True)):
         purchases, bought, paid = totals.get((number, buy), none)
         sales, sold, received = totals.get((number, sell), none)
         traded = [
-            (quantity, value / scale, value / (scale * quantity * multiplier) if quantity else None)
+            (
+                quantity,
+                value / scale,
+                value / (scale * quantity * multiplier) if quantity and multiplier else None,
+            )
             for quantity, value in ((bought, paid), (sold, received))
         ]
         net = (bought - sold, (received - paid) / scale)
-        contract = (multiplier, kind, expiry)
-        made.append((*leading, purchases + sales, *traded[0], *traded[1], *net, *contract))
-    result = Positions._of(made)
-    result.days = days_of(rows) if wanted is None else (wanted,)
-    return result
+        made.append((*leading, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
+    return Positions._of(made)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from .. import _core
 from .._core import Slice
-from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .inputs import Orders, Trades, joined, last_states, multipliers_at
+from .fills import completed, multipliers_at
+from .inputs import IST, Multipliers, Orders, Trades, both_books, last_states, with_entries
+from .issues import NO_ENTRY, UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, OfOrder, lead_columns
 from .result_table import ResultTable
 
@@ -31,9 +32,11 @@ class OrderExecution(OfOrder):
         first_fill: Time of the first trade.
         last_fill: Time of the last trade.
         to_exchange: Seconds from entry until the exchange received the order; ``None`` for an order
-            entered before the market opened (09:15), which waits for that.
-        to_first_fill: Seconds from then to the first trade.
-        to_last_fill: Seconds from then to the last trade.
+            that waited, or whose ``exch_order_time`` is that of a later change.
+        waited: These seconds for an order that waited: one with a trigger price, or entered before
+            the market opened and before its exchange took any order of that day.
+        to_first_fill: Seconds from the exchange to the first trade; ``None`` if negative.
+        to_last_fill: Seconds from the exchange to the last trade; ``None`` if negative.
         price: Price of the order; ``None`` if it has none (0, or legs of different prices).
         average: Average price of its trades.
         better_by: How much better than ``price`` the average is per share: positive for a cheaper
@@ -49,6 +52,7 @@ class OrderExecution(OfOrder):
     first_fill: datetime | None
     last_fill: datetime | None
     to_exchange: float | None
+    waited: float | None
     to_first_fill: float | None
     to_last_fill: float | None
     price: float | None
@@ -77,7 +81,12 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 
 
 def execution_quality(
-    orders: Orders, trades: Trades, *, buy: str = "B", sell: str = "S"
+    orders: Orders,
+    trades: Trades,
+    *,
+    multipliers: Multipliers | None = None,
+    buy: str = "B",
+    sell: str = "S",
 ) -> ExecutionQuality:
     """Measures how quickly, how completely and at what price each order was filled.
 
@@ -85,13 +94,16 @@ def execution_quality(
     combined by side, so that purchases and sales of a bracket order are not averaged. Of a leg that
     the orders of several days have more than once, the last row counts.
     Latencies run from ``order_date_time`` to ``exch_order_time`` to ``exch_trade_time``. Trades
-    without an order are left out; ``reconcile`` reports them. (Service: "Order record", "Trade
-    record".)
+    without an order are left out; ``reconcile`` reports them. Times of different zones are compared
+    as instants. An order with trades that lack its time of entry has no ``fill_ratio``. (Service:
+    "Order record", "Trade record".)
 
     Args:
         orders: The order book, or the books of several accounts as ``td.order_books`` returns them
             or by label.
         trades: The trade book or books of the same accounts.
+        multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
+            ``(security_id, expiry_date)``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale. Orders with another code have no ``better_by``.
 
@@ -100,25 +112,30 @@ def execution_quality(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If a trade lacks its quantity or value, if trades of one security are counted in
+        ValueError: If a trade lacks its quantity or value, if trades of one contract are counted in
             different units, or if only one of the books is localized.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    book, accounts = joined("orders", orders, OrderBook)
-    fill_book, _ = joined("trades", trades, TradeBook)
     check_codes(buy, sell)
-    if (book._rows.zone is None) != (fill_book._rows.zone is None):
-        raise ValueError("only one of the books has a time zone: localize both")
-    require_values(fill_book._rows, "quantity", "trade_value")
+    book, accounts, fills, _ = both_books(orders, trades)
+    require_values(fills, "quantity", "trade_value")
     rows, accounts = last_states(book, accounts)
-    columns = _measured(rows, fill_book._rows, accounts, {buy: 1, sell: -1})
-    return ExecutionQuality._of_columns(columns, book._rows.zone)
+    fills, entered = with_entries(completed(fills)[0], rows)
+    notes: list[Note] = []
+    columns = _measured(rows, fills, accounts, {buy: 1, sell: -1}, multipliers, entered, notes)
+    return noted(ExecutionQuality._of_columns(columns, book._rows.zone), notes)
 
 
 def _measured(
-    orders: Slice, trades: Slice, accounts: list[str | None], signs: dict[str | None, int]
+    orders: Slice,
+    trades: Slice,
+    accounts: list[str | None],
+    signs: dict[str | None, int],
+    given: Multipliers | None,
+    doubted: set[int],
+    notes: list[Note],
 ) -> list[list[Any]]:
-    """Returns the columns of the result, whose rows are the sides of orders."""
+    """Returns the columns of the result, whose rows are the sides of orders, and notes issues."""
     sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
     of_order, first = sides.coarser(ORDER_KEY), sides.first()
     # In the order of the book, but the sides of one order together.
@@ -127,21 +144,27 @@ def _measured(
     decimals = _core.decimals_of([(trades, "trade_value"), (orders, "price")])
     places = _core.decimals_of([(orders, "quantity")])
     scale = 10**decimals
+    proved, unproved = multipliers_at(trades, sides.first(1), "row {}".format, given)
     found: tuple[list[Any], ...] = (
         *(first, sides.sums("quantity", places), sides.sums("price", decimals), sides.counts()),
         sides.likenesses("price"),
         *(sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1), sides.counts(1)),
-        multipliers_at(trades, sides.first(1)),
+        proved,
+        sides.sums("trigger_price", _core.decimals_of([(orders, "trigger_price")])),
         sides.extremes("order_date_time", greatest=False),
         sides.extremes("exch_order_time", greatest=False),
         *(sides.extremes("exch_trade_time", greatest, 1) for greatest in (False, True)),
     )
     columns = [[column[side] for side in chosen] for column in found]
-    rows, ordered, totals, legs, same, filled, values, fills, multipliers, *times = columns
-    entered, received, started, ended = times
+    rows, ordered, totals, legs, same, filled, values, fills, multipliers, *waits = columns
+    triggers, entered, received, started, ended = waits
     codes, prices = orders.cells(rows, ["txn_type", "price"])
+    leading = lead_columns([accounts[row] for row in rows], orders.cells(rows, ORDER_COLUMNS))
 
-    shares = [traded * each for traded, each in zip(filled, multipliers, strict=True)]
+    shares = [
+        traded * multiplier if multiplier else 0
+        for traded, multiplier in zip(filled, multipliers, strict=True)
+    ]
     prices = [
         price if price and likeness == SAME else None
         for price, likeness in zip(prices, same, strict=True)
@@ -156,13 +179,23 @@ def _measured(
         each / (scale * held) if held else None for each, held in zip(values, shares, strict=True)
     ]
     quantities = [None if units is None else units / 10**places for units in ordered]
+    numbers = sides.numbers(1) if doubted else []
+    doubtful = {numbers[row] for row in doubted}
+    for side, key in zip(chosen, zip(*leading, strict=True), strict=True):
+        if side in unproved:
+            notes.append(Note(key, UNPROVED, f"order {key[5]}: {unproved[side]}"))
+        if side in doubtful:
+            notes.append(Note(key, NO_ENTRY, f"order {key[5]}: trades matched by their order_no"))
+    ratios = [
+        part / whole if whole and side not in doubtful else None
+        for side, part, whole in zip(chosen, filled, quantities, strict=True)
+    ]
     return [
-        *lead_columns([accounts[row] for row in rows], orders.cells(rows, ORDER_COLUMNS)),
-        *(quantities, filled),
-        [each / whole if whole else None for each, whole in zip(filled, quantities, strict=True)],
+        *leading,
+        *(quantities, filled, ratios),
         *(fills, entered, started, ended),
-        list(map(_to_exchange, entered, received)),
-        *(list(map(_seconds, received, times)) for times in (started, ended)),
+        *_latencies(leading[3], triggers, entered, received, started),
+        *(list(map(_latency, received, times)) for times in (started, ended)),
         *(prices, averages),
         [
             None if each is None else each / (scale * held)
@@ -172,17 +205,46 @@ def _measured(
     ]
 
 
-def _seconds(start: datetime | None, end: datetime | None) -> float | None:
-    return None if start is None or end is None else (end - start).total_seconds()
+def _latency(start: datetime | None, end: datetime | None) -> float | None:
+    """Returns the seconds between two times; None if the first is that of a later change."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start).total_seconds()
 
 
 _OPEN = time(9, 15)
+_LONGEST = timedelta(minutes=5)  # between entry and the first order that the exchange took
 
 
-def _to_exchange(entered: datetime | None, received: datetime | None) -> float | None:
-    """Returns the latency to the exchange, ``None`` for a wait for the market to open."""
-    if entered is not None and received is not None:
-        is_early = entered.time() < _OPEN, received.time() < _OPEN
-        if is_early[0] != is_early[1] or entered.date() != received.date():
-            return None
-    return _seconds(entered, received)
+def _latencies(
+    exchanges: list[str | None],
+    triggers: list[int | None],
+    entered: list[datetime | None],
+    received: list[datetime | None],
+    started: list[datetime | None],
+) -> tuple[list[float | None], list[float | None]]:
+    """Returns the seconds from entry to the exchange: latencies, and apart from them waits.
+
+    That an exchange had taken no order yet shows that it was not open, unless it is this order
+    which was the first: then only the time of day does, or how long it took.
+    """
+    first: dict[tuple[str | None, date], datetime] = {}
+    for exchange, at in zip(exchanges, received, strict=True):
+        if at is not None:
+            key = exchange, at.date()
+            first[key] = min(at, first.get(key, at))
+    latencies: list[float | None] = []
+    waits: list[float | None] = []
+    columns = zip(exchanges, triggers, entered, received, started, strict=True)
+    for exchange, trigger, start, end, fill in columns:
+        seconds, has_waited = _latency(start, end), bool(trigger)
+        if start is not None and end is not None:
+            opened = first[exchange, end.date()]
+            clock = start if start.tzinfo is None else start.astimezone(IST)
+            early = clock.time() < _OPEN or opened - start > _LONGEST
+            has_waited |= start < opened and early
+            if fill is not None and fill < end:  # a change, after the order had traded
+                seconds = None
+        latencies.append(None if has_waited else seconds)
+        waits.append(seconds if has_waited else None)
+    return latencies, waits

@@ -9,10 +9,10 @@ from typing import Any
 from .. import _core
 from .._core import Slice, Trade
 from .._util.declarations import kinds_of
-from ..display.text import counted, group
+from ..display.text import group
 from ..table.rows import declared
 from .inputs import days_text, is_missing
-from .keys import KEY, Key, Keyed, keys_of, kind_of
+from .keys import CONTRACT, REQUIRED, Key, Keyed, kind_of, missing_expiries
 from .result_table import ResultTable
 
 LONG = "long"
@@ -31,8 +31,8 @@ class Lot(Keyed):
         time: Time of the trade; ``None`` if an opening lot was given without one.
         quantity: Shares or contracts, always positive.
         value: Value of this quantity when it was traded, before charges.
-        multiplier: 1, or the lot size where ``value`` counts a contract as a lot of shares.
-        expiry_date: Expiry date of a contract; ``None`` for shares.
+        multiplier: Shares in a contract as ``value`` counts it, 1 for shares; ``None`` where
+            nothing proves it.
         strike_price: Strike price of an option; zero or ``None`` for what is none.
         opt_type: Option type, as the service codes it.
         isin: ISIN, if known.
@@ -43,8 +43,7 @@ class Lot(Keyed):
     time: datetime | None
     quantity: int
     value: float
-    multiplier: int
-    expiry_date: date | None
+    multiplier: int | None
     strike_price: float | None
     opt_type: str | None
     isin: str | None
@@ -55,7 +54,7 @@ class Lot(Keyed):
         return kind_of(self.expiry_date, self.strike_price)
 
 
-CONTRACT = ("expiry_date", "strike_price", "opt_type", "isin")  # of a lot, as in a trade
+ATTRIBUTES = ("strike_price", "opt_type", "isin")  # of a lot, as in a trade
 
 
 class Lots(ResultTable[Lot]):
@@ -68,7 +67,7 @@ class Lots(ResultTable[Lot]):
 GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(kinds_of(Lot))
-_NEEDED = (*KEY, "quantity", "value")
+_NEEDED = (*REQUIRED, "quantity", "value")
 _OF_LOT = ("account", "side", "time", "value", "multiplier")  # what a trade does not have
 _EXPECTED = (
     "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
@@ -77,7 +76,7 @@ _EXPECTED = (
 
 
 def read_lots(argument: str, lots: object) -> list[Lot]:
-    """Returns the lots in the order given; a ``multiplier`` of 0 means that it is unknown.
+    """Returns the lots in the order given, with the expiry of their contract if they lack one.
 
     Raises:
         TypeError: If ``lots`` is not a collection of lots, or a value has the wrong type.
@@ -85,14 +84,18 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
     """
     if isinstance(lots, (str, bytes, Mapping)) or not isinstance(lots, (Lots, Iterable)):
         raise TypeError(_EXPECTED.format(argument, type(lots).__name__))
-    return [_read(argument, at, lot) for at, lot in enumerate(lots)]
+    read = [_read(argument, at, lot) for at, lot in enumerate(lots)]
+    expiries = missing_expiries([tuple(getattr(lot, name) for name in CONTRACT) for lot in read])
+    for at, expiry in expiries.items():
+        read[at] = read[at]._replace(expiry_date=expiry)  # type: ignore[attr-defined]
+    return read
 
 
 def _read(argument: str, at: int, lot: object) -> Lot:
     given = lot._asdict() if isinstance(lot, Lot) else lot  # type: ignore[attr-defined]
     if not isinstance(given, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
-    read: dict[str, Any] = {"side": LONG, "multiplier": 0}
+    read: dict[str, Any] = {"side": LONG}
     read |= {name: value for name, value in given.items() if not is_missing(value)}
     if isinstance(expiry := read.get("expiry_date"), datetime):  # as pandas has dates
         read["expiry_date"] = expiry.date()
@@ -106,7 +109,7 @@ def _read(argument: str, at: int, lot: object) -> Lot:
             raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
     if made.side not in (LONG, SHORT):
         raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {made.side!r}")
-    if made.quantity < 1 or made.multiplier < 0:
+    if made.quantity < 1 or (made.multiplier is not None and made.multiplier < 1):
         raise ValueError(
             f"lot {at}: quantity and multiplier must be at least 1, not {made.quantity} and "
             f"{made.multiplier}; side={SHORT!r} marks a short lot"
@@ -219,8 +222,6 @@ class RealisedPnl(ResultTable[Realised]):
         open_lots: Lots still open at the end of the last day; the ``opening`` of the next.
         expired: Lots whose contract expired before the last day and that no ``settle`` price
             closed. They are neither realised nor open.
-
-    The result of ``filter`` has the matches and lots of its rows.
     """
 
     _row = Realised
@@ -235,7 +236,7 @@ class RealisedPnl(ResultTable[Realised]):
     unmatched: Lots
     open_lots: Lots
     expired: Lots
-    _contracts: dict[Key, tuple[int, str]]  # multiplier and kind
+    _contracts: dict[Key, tuple[int | None, str]]  # multiplier and kind
     _matches: Matches | Callable[[], Matches]
 
     @property
@@ -245,18 +246,14 @@ class RealisedPnl(ResultTable[Realised]):
             self._matches = self._matches()
         return self._matches
 
-    def _state(self) -> dict[str, Any]:
-        return super()._state() | {"_matches": self.matches}
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._matches = self.matches
+        return super().__reduce__()
 
     def _part(self, rows: Slice) -> RealisedPnl:
         made = super()._part(rows)
-        kept = set(keys_of(made))
-
-        def part(table: Any) -> Any:
-            return table._taken([row for row, key in enumerate(keys_of(table)) if key in kept])
-
-        made._matches, made.unmatched = part(self.matches), part(self.unmatched)
-        made.open_lots, made.expired = part(self.open_lots), part(self.expired)
+        if callable(self._matches):
+            made._matches = lambda: self.matches._of_keys(set(made._keys()))
         return made
 
     @property
@@ -268,8 +265,4 @@ class RealisedPnl(ResultTable[Realised]):
         parts = [super()._heading(), f"realised {group(self.realised, 2)} before charges"]
         if self.days:
             parts[0] = f"{days_text(self.days)}: {parts[0]}"
-        if sales := len(self.unmatched):
-            parts.append(f"{counted(sales, 'sale')} without an opening (see .unmatched)")
-        if expired := len(self.expired):
-            parts.append(f"{counted(expired, 'lot')} expired (see .expired)")
         return ", ".join(parts)

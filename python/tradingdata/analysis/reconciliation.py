@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from .. import _core
 from .._core import Slice
-from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .inputs import Orders, Trades, amount, days_of, joined, last_states, multipliers_at, of_days
+from .fills import completed, multipliers_at
+from .inputs import (
+    Multipliers,
+    Orders,
+    Trades,
+    amount,
+    both_books,
+    days_of,
+    last_states,
+    with_entries,
+)
+from .issues import UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder
 from .result_table import ResultTable
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
+UNKNOWN = "multiplier unknown"
 _ENTERED = ORDER_COLUMNS[1]
 _DIFFERS = {
     "txn_type": "side differs",
@@ -34,7 +45,8 @@ class OrderCheck(OfOrder):
         finding: ``agrees``; ``side differs``, ``security differs``, ``product differs``,
             ``quantity differs`` or ``price differs``; ``no trades`` for an order that is filled;
             ``no order`` for trades without an order; ``order book empty`` if there was no order to
-            compare with; ``value missing`` if the comparison lacks a value.
+            compare with; ``value missing`` if the comparison lacks a value, also a time of entry;
+            ``multiplier unknown`` if prices cannot be compared, since values prove none.
         legs: Rows in the order book.
         fills: Rows in the trade book.
         orders_quantity: Sum of ``traded_qty`` over the legs.
@@ -43,7 +55,8 @@ class OrderCheck(OfOrder):
         trades_average: ``trades_value / (trades_quantity * multiplier)``.
         orders_value: Sum of ``traded_qty * avg_traded_price * multiplier`` over the legs.
         trades_value: Sum of ``trade_value`` over the trades.
-        multiplier: 1, or the lot size where ``trade_value`` counts contracts as lots of shares.
+        multiplier: Shares in a contract as ``trade_value`` counts it, 1 for shares; ``None``
+            without trades or where nothing proves it.
     """
 
     finding: str
@@ -55,7 +68,7 @@ class OrderCheck(OfOrder):
     trades_average: float | None
     orders_value: float | None
     trades_value: float | None
-    multiplier: int
+    multiplier: int | None
 
 
 class Reconciliation(ResultTable[OrderCheck]):
@@ -102,15 +115,22 @@ class Reconciliation(ResultTable[OrderCheck]):
         return ", ".join(parts)
 
 
-def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Reconciliation:
+def reconcile(
+    orders: Orders,
+    trades: Trades,
+    *,
+    tolerance: float = 0.01,
+    multipliers: Multipliers | None = None,
+) -> Reconciliation:
     """Compares each order of the order book with its trades: side, security, product and fills.
 
     An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
     summed by side, and so are its trades, so that the two sides of a bracket order remain separate.
     Quantities must be equal; average prices may differ by the tolerance, because the order book
     rounds them. Values that count a contract as a lot of shares are recognised. A missing value is
-    never treated as zero. Sums are exact. Of a leg that the orders of several days have more than
-    once, the last row counts. (Service: "Order record", "Trade record".)
+    never treated as zero; without a time of entry, rows are matched by their other fields. Times of
+    different zones are compared as instants. Sums are exact. Of a leg that the orders of several
+    days have more than once, the last row counts. (Service: "Order record", "Trade record".)
 
     The order book covers the current day only. Trades of orders entered on days that it does not
     cover are left out and counted in ``other_days``. If it is empty, as after the service has
@@ -122,6 +142,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
         trades: The trade book or books of the same accounts.
         tolerance: Largest difference of average prices that still agrees, in the currency of the
             price.
+        multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
+            ``(security_id, expiry_date)``.
 
     Returns:
         One row for each side of an order, with its ``finding``: differences first, orders without
@@ -129,21 +151,38 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the tolerance is negative or not finite, or if trades of one security are
-            counted in different units.
+        ValueError: If the tolerance is negative or not finite, if trades of one contract are
+            counted in different units, or if only one of the books is localized.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    book, labels = joined("orders", orders, OrderBook)
-    fill_book, fill_labels = joined("trades", trades, TradeBook)
-    fills = fill_book._rows
-    if len(book):  # a trade without an entry time counts as one of the orders' days
-        entered = set(days_of(book._rows, _ENTERED))
-        fills, fill_labels = of_days(fills, fill_labels, entered.__contains__, _ENTERED)
+    book, labels, fills, fill_labels = both_books(orders, trades)
+    total = len(fills)
     order_rows, labels = last_states(book, labels)
-    rows = _compared(order_rows, fills, labels, fill_labels, amount("tolerance", tolerance))
+    fills, entered = with_entries(completed(fills)[0], order_rows)
+    order_rows, also_entered = with_entries(order_rows, fills)
+    numbers = list(range(total))
+    if len(book):  # a trade without an entry time counts as one of the orders' days
+        days = set(days_of(order_rows, _ENTERED))
+        times = fills.column(_ENTERED)
+        numbers = [row for row, at in enumerate(times) if at is None or at.date() in days]
+        if len(numbers) < total:
+            fills = fills.take(numbers)
+            fill_labels = [fill_labels[row] for row in numbers]
+    doubted = also_entered, {at for at, row in enumerate(numbers) if row in entered}
+    notes: list[Note] = []
+    rows = _compared(
+        order_rows,
+        fills,
+        labels,
+        fill_labels,
+        amount("tolerance", tolerance),
+        (multipliers, lambda row: f"row {numbers[row]}"),
+        doubted,
+        notes,
+    )
     made = Reconciliation._of(rows)
-    made.other_days = len(fill_book) - len(fills)
-    return made
+    made.other_days = total - len(fills)
+    return noted(made, notes)
 
 
 def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -182,6 +221,9 @@ def _compared(
     labels: list[str | None],
     fill_labels: list[str | None],
     tolerance: float,
+    given: tuple[Multipliers | None, Callable[[int], str]],
+    doubted: tuple[set[int], set[int]],
+    notes: list[Note],
 ) -> Iterator[tuple[Any, ...]]:
     """Yields the rows of the result, in the order of the books."""
     sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
@@ -196,7 +238,11 @@ def _compared(
     bought = [*sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals), None]
     traded = [*sides.sums("quantity", 0, 1), 0]
     values = [*sides.sums("trade_value", decimals, 1), 0]
-    multipliers = multipliers_at(trades, first_fill)
+    multipliers, unproved = multipliers_at(trades, first_fill, given[1], given[0])
+    doubtful = [
+        {numbers[row] for row in rows}
+        for numbers, rows in zip((sides.numbers(), sides.numbers(1)), doubted, strict=True)
+    ]
     alike = [
         ([*sides.likenesses(name), SAME], [*sides.likenesses(name, 1), SAME]) for name in _DIFFERS
     ]
@@ -209,7 +255,7 @@ def _compared(
         client, entered, *others = ordered if leg >= 0 else executed
         quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
         multiplier = multipliers[fill]
-        whole = scale * multiplier
+        leading = (account, client, entered and entered.date(), *others)
         if leg < 0:
             finding = "no order" if len(orders) else "order book empty"
         elif quantity is None or shares is None:
@@ -221,20 +267,29 @@ def _compared(
             finding = _difference(ordered, executed, likenesses)
             if finding == AGREES and quantity != shares * unit:
                 finding = "quantity differs"
-            elif finding == AGREES and paid is not None and value is not None:
-                gap = abs(paid * multiplier - value * unit)
-                finding = AGREES if gap <= allowed * shares * multiplier else "price differs"
             elif finding == AGREES:
-                finding = VALUE_MISSING
+                lacks = None in (client, *others[:3]) or leg in doubtful[0] or fill in doubtful[1]
+                if lacks or paid is None or value is None:
+                    finding = VALUE_MISSING
+                elif multiplier is None:
+                    finding = UNKNOWN
+                elif abs(paid * multiplier - value * unit) > allowed * shares * multiplier:
+                    finding = "price differs"
+        if fill in unproved:
+            notes.append(Note(leading, UNPROVED, f"order {leading[5]}: {unproved[fill]}"))
         yield (
-            *(account, client, entered and entered.date(), *others, finding),
+            *(*leading, finding),
             *(legs[leg], fills[fill], None if quantity is None else quantity / unit, shares),
             None if paid is None or not quantity else paid * unit / (scale * quantity),
-            None if value is None or not shares else value * unit / (whole * shares),
-            None if paid is None else paid * multiplier / scale,
+            _ratio(value, unit, multiplier and shares and scale * multiplier * shares),
+            0.0 if paid == 0 else _ratio(paid, multiplier, scale),
             None if value is None else value * unit / scale,
             multiplier,
         )
+
+
+def _ratio(amount: int | None, unit: int | None, whole: int | None) -> float | None:
+    return amount * unit / whole if amount is not None and unit and whole else None
 
 
 def _difference(ordered: tuple[Any, ...], executed: tuple[Any, ...], likenesses: list[int]) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 from math import isinf
 from typing import Any, ClassVar, Self
 
+from .. import _core
 from .._util.declarations import kinds_of
+from ..display.text import Shown, group
 from ..table.table import Record, Table
+from .keys import KEY, ORDER_SIDE
 
 # More than any sum of floats has, whose digits are between 1e-324 and 1e309.
 _ALL_DIGITS = 1000
@@ -28,19 +32,58 @@ def exact_sum(values: Sequence[float | None]) -> float:
 class ResultTable(Table[Record]):
     """The result of a calculation: rows of one type, with a schema independent of the data.
 
-    Indexed, iterated, filtered, sorted and exported like a book. Unknown values are ``None``.
+    Indexed, iterated, filtered, sorted and exported like a book. Unknown values are ``None``. What
+    ``filter`` returns has the issues, lots and matches of its rows.
     """
 
     # Columns of a display: those that name a row, the first known of which is shown, and those that
     # distinguish rows of the same name. A symbol may have many expiries, a name has one.
     _lead: ClassVar[tuple[str, ...]] = ("display_name", "symbol", "security_id")
     _apart: ClassVar[tuple[str, ...]] = (
-        *("account", "exchange", "product", "client_id", "segment", "security_id"),
+        *("account", "exchange", "product", "client_id", "segment", "expiry_date", "security_id"),
     )
     _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
     _leading = 2  # number of key columns shown on any screen
     _size: ClassVar[str] = ""  # column by which rows are sorted, the largest amount first
     _zero: ClassVar[str] = ""  # rows with zero in this column come last; defaults to _size
+
+    _issues: ResultTable[Any] | None
+
+    @property
+    def issues(self) -> ResultTable[Any]:
+        """What the result leaves out or could not prove: ``problem``, ``count`` and ``detail``."""
+        from .issues import ResultIssues
+
+        return self.__dict__.get("_issues") or ResultIssues._of([])
+
+    def _keys(self) -> list[tuple[Any, ...]]:
+        """Returns the key of each row."""
+        names = KEY if KEY[-1] in self.columns and "order_no" not in self.columns else ORDER_SIDE
+        return list(zip(*map(self._column, names), strict=True))
+
+    def _of_keys(self, kept: set[tuple[Any, ...]]) -> Self:
+        """Returns the rows of some keys, and those that have none."""
+        keys = self._keys()
+        rows = [row for row, key in enumerate(keys) if key in kept or not any(key)]
+        return self if len(rows) == len(keys) else self._taken(rows)
+
+    def _part(self, rows: _core.Slice) -> Self:
+        made = super()._part(rows)
+        belonging = {
+            name: table for name, table in vars(made).items() if isinstance(table, ResultTable)
+        }
+        if belonging:
+            kept = set(made._keys())
+            vars(made).update({name: table._of_keys(kept) for name, table in belonging.items()})
+        return made
+
+    def _preview(self) -> tuple[str, Shown | None]:
+        text, shown = super()._preview()
+        problems: Counter[str] = Counter()
+        for problem, count in zip(*map(self.issues._column, ("problem", "count")), strict=True):
+            problems[problem] += count
+        parts = [text, *(f"{problem}: {group(count)}" for problem, count in problems.items())]
+        return ", ".join(parts) + (" (see .issues)" if problems else ""), shown
 
     @classmethod
     def _of(cls, rows: Iterable[tuple[Any, ...]], zone: tzinfo | None = None) -> Self:

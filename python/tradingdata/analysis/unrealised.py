@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from .._util.warn import warn_user
 from ..display.text import group
-from ..errors import DataWarning
 from ..table.rows import declared
-from .inputs import PriceLookup, Prices
+from .inputs import Lookup, Prices
+from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
 from .keys import KEY, KEYED, Key, Keyed
 from .position import Positions
 from .realised import LONG, GivenLots, RealisedPnl, read_lots
 from .result_table import ResultTable
-
-_NAMED = 3  # securities that a warning names
 
 
 @declared
@@ -30,11 +26,11 @@ class Unrealised(Keyed):
         average: Average price at which it was traded.
         price: Price passed by the caller; ``None`` if there is none.
         market_value: ``quantity * price * multiplier``, negative if short; ``None`` without a
-            price.
-        unrealised: ``market_value - value``, before charges; ``None`` without a price.
-        multiplier: 1, or the lot size where values count a contract as a lot of shares.
+            price or a multiplier.
+        unrealised: ``market_value - value``, before charges; ``None`` likewise.
+        multiplier: Shares in a contract as values count it, 1 for shares; ``None`` where nothing
+            proves it.
         kind: ``shares``, ``future`` or ``option``.
-        expiry_date: Expiry date of a contract; ``None`` for shares.
     """
 
     quantity: int
@@ -43,9 +39,8 @@ class Unrealised(Keyed):
     price: float | None
     market_value: float | None
     unrealised: float | None
-    multiplier: int
+    multiplier: int | None
     kind: str
-    expiry_date: date | None
 
 
 class UnrealisedPnl(ResultTable[Unrealised]):
@@ -63,14 +58,11 @@ class UnrealisedPnl(ResultTable[Unrealised]):
 
     @property
     def unpriced(self) -> UnrealisedPnl:
-        """The rows without a price, which are in no sum."""
+        """The rows without a price or a multiplier, which are in no sum."""
         return self.filter(market_value=None)
 
     def _heading(self) -> str:
-        parts = [super()._heading(), f"unrealised {group(self.unrealised, 2)} before charges"]
-        if missing := len(self.unpriced):
-            parts.append(f"{group(missing)} without a price, in no sum (see .unpriced)")
-        return ", ".join(parts)
+        return f"{super()._heading()}, unrealised {group(self.unrealised, 2)} before charges"
 
 
 def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) -> UnrealisedPnl:
@@ -84,43 +76,53 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
             for each lot), or the result of ``positions``. Lots have their own value. The open
             quantity of a position is valued at the average of its side: of the purchases if it is
             long, of the sales if it is short.
-        prices: Price of one share by ``security_id``, or by ``(exchange, segment, security_id)``
-            where a ``security_id`` is used in several: a mapping, a pandas Series with that index,
-            or a function that takes a row with these fields. A missing price is ``None`` or NaN.
+        prices: Price of one share by ``security_id``, or by ``(security_id, expiry_date)`` where an
+            id means several contracts, either of them after exchange and segment if need be: a
+            mapping, a pandas Series with that index, or a function that takes a row with these
+            fields. A missing price is ``None`` or NaN.
 
     Returns:
-        One row for each key with an open quantity, with the sum ``unrealised``.
+        One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If a lot is incomplete or unmatched, or a price is ambiguous or not finite.
 
     Warns:
-        DataWarning: If a security has no price. Its rows have ``None`` and are in no sum.
+        DataWarning: If a contract has no price or no multiplier. Its rows have ``None`` and are in
+            no sum. Keys of ``prices`` that matched nothing are named then.
 
     Example:
         >>> pnl = td.realised_pnl(trades)
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
-    made = valued(lots, PriceLookup("prices", prices))
-    if missing := made.unpriced:
-        named = ", ".join(f"{row.security_id} ({row.symbol})" for row in missing[:_NAMED])
-        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        what = f"no price for security_id {named}{more}: left out of all sums, see .unpriced"
-        warn_user(DataWarning(what))
-    return made
+    price_of = Lookup("prices", prices)
+    made = valued(lots, price_of)
+    return noted(made, notes_of(made, price_of))
 
 
-def valued(lots: Any, price_of: PriceLookup) -> UnrealisedPnl:
+def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
+    """Returns the issues of open quantities: those without a price or a multiplier."""
+    notes = []
+    for row in values.unpriced:
+        leading = tuple(getattr(row, name) for name in KEYED)
+        problem = UNPRICED if row.price is None else UNPROVED
+        notes.append(Note(leading, problem, f"{named(leading)}: in no sum"))
+    if notes:  # otherwise what else a list of closing prices has is no mistake
+        notes += unused("prices", price_of.unmatched(set(values._column("security_id"))))
+    return notes
+
+
+def valued(lots: Any, price_of: Lookup) -> UnrealisedPnl:
     """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
     given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
     found = _of_positions(given) if isinstance(given, Positions) else _of_lots(given)
     return UnrealisedPnl._of(_row(each, price_of) for each in found)
 
 
-# A row of the key, the open quantity, positive if long, and the exact value it was traded for;
-# multiplier, kind and expiry date.
-Open = tuple[Keyed, int, Fraction, int, str, date | None]
+# A row of the key, the open quantity, positive if long, and the exact value it was traded for; the
+# multiplier, if it is known, and the kind.
+Open = tuple[Keyed, int, Fraction, int | None, str]
 
 
 def _of_positions(positions: Positions) -> Iterator[Open]:
@@ -130,37 +132,40 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
         if net:
             traded = Fraction(repr(getattr(row, f"{side}_value")))
             value = traded * net / getattr(row, f"{side}_quantity")
-            yield row, net, value, row.multiplier, row.kind, row.expiry_date
+            yield row, net, value, row.multiplier, row.kind
 
 
 def _of_lots(lots: Any) -> Iterable[Open]:
     found: dict[Key, Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
-        multiplier = lot.multiplier or 1
+        multiplier = lot.multiplier
+        if multiplier is None and lot.expiry_date is None:
+            multiplier = 1  # a quantity of shares is counted in shares
         key = tuple(getattr(lot, name) for name in KEY)
-        contract = (multiplier, lot.kind, lot.expiry_date)
-        _, quantity, value, known, *_ = found.get(key, (lot, 0, Fraction(0), *contract))
+        _, quantity, value, known, kind = found.get(
+            key, (lot, 0, Fraction(0), multiplier, lot.kind)
+        )
         if known != multiplier:
             raise ValueError(
                 f"lots of security_id {lot.security_id!r} have the multipliers {known} "
                 f"and {multiplier}: convert their quantities"
             )
         value += sign * Fraction(repr(lot.value))
-        found[key] = (lot, quantity + sign * lot.quantity, value, *contract)
+        found[key] = (lot, quantity + sign * lot.quantity, value, known, kind)
     return found.values()
 
 
-def _row(held: Open, price_of: PriceLookup) -> tuple[Any, ...]:
-    key, quantity, value, multiplier, *contract = held
-    shares = quantity * multiplier
-    price = price_of(key) if shares else Fraction(0)  # equal lots of both sides need none
-    market = None if price is None else price * shares
+def _row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
+    key, quantity, value, multiplier, kind = held
+    price = price_of(key) if quantity else Fraction(0)  # equal lots of both sides need none
+    shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
+    market = None if price is None or shares is None else price * shares
     return (
         *(*(getattr(key, name) for name in KEYED), quantity, float(value)),
         float(value / shares) if shares else None,
-        float(price) if price is not None and shares else None,
+        float(price) if price is not None and quantity else None,
         None if market is None else float(market),
         None if market is None else float(market - value),
-        *(multiplier, *contract),
+        *(multiplier, kind),
     )

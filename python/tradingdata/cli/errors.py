@@ -53,6 +53,7 @@ class Code(IntEnum):
     DATA = 7, "a response that is not what the service documents, or unusable trades"
     NOT_FOUND = 8, "no stock of that symbol, code or ISIN"
     FILE = 9, "a file that exists or is unusable; a day not archived"
+    ISSUES = 10, "with --strict: the result has issues, which standard error lists"
     INTERRUPTED = 130, "interrupted by Ctrl-C"
     BROKEN_PIPE = 141, "the output pipe was closed, as head does"
 

@@ -48,7 +48,7 @@ dataclass stands for the options that are its fields.
 GROUPS: dict[str, tuple[str, str]] = {}
 """The summary and the examples of each group of commands."""
 
-Function = TypeVar("Function", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., int | None])
 
 
 def command(name: str, examples: str) -> Callable[[Function], Function]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -173,7 +172,7 @@ def heading(table: Table[Any], day: str = "") -> str:
     """Returns the line above a table; ``day`` is the common day of its times, if any."""
     if isinstance(table, Book):
         return book_heading(table, day)
-    title = re.sub(r" \(see \.\w+\)", "", table._heading())  # attributes, in Python
+    title = table._heading()
     return f"{title} of {day}" if day else title
 
 
@@ -205,9 +204,12 @@ def print_rows(console: Console, table: Table[Any], names: Sequence[str], *, ask
 
 
 def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
-    """Returns lines about the issues of the response."""
-    found = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
-    lines = [f"issue: {line}" for line, issue in found if issue.lost or not lost_only]
+    """Returns lines about the issues of the response, or all of those of a result."""
+    if isinstance(table, ResultTable):
+        lines = [f"issue: {issue.problem}: {issue.detail}" for issue in table.issues]
+    else:
+        found = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
+        lines = [f"issue: {line}" for line, issue in found if issue.lost or not lost_only]
     more = len(lines) - _MOST_ISSUES
     return [*lines[:_MOST_ISSUES], *([f"+{more} more issues"] if more > 0 else [])]
 

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from tradingdata._util.declarations import kinds_of
 from tradingdata.errors import BooksDisagreeError
 
 from .archive import Days, Stored
-from .errors import DataError, Result, UsageError, fitting, for_a_terminal
+from .errors import Code, DataError, Result, UsageError, fitting, for_a_terminal
 from .options import (
     Chosen,
     Connection,
@@ -27,6 +28,7 @@ from .options import (
     option,
     parsed,
     received,
+    switch,
 )
 from .output import Destination
 
@@ -46,6 +48,9 @@ class Asked(Output, Days, Connection):
         None
     )
     columns: Chosen = None
+    strict: Annotated[bool, switch("--strict", "End with code 10 if the result has issues.")] = (
+        False
+    )
 
     def destination(self, name: str, row: type) -> Destination:
         """Returns the destination of a result with rows of this class."""
@@ -117,7 +122,7 @@ tradingdata positions -w "exch_trade_time>=13:30"
 tradingdata positions --archive books --day all
 """,
 )
-def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> None:
+def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> int:
     """Show the net position in each security.
 
     Adds up the trades of the latest day, or of --day, by account, security and product, before
@@ -125,7 +130,8 @@ def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> 
     """
     destination = asked.destination("positions", analysis.Position)
     trades, at = asked.trades(day, only)
-    destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
+    work = partial(analysis.positions, trades, day=at, **vars(sides))
+    return _calculated(asked, destination, work)
 
 
 @command(
@@ -151,7 +157,7 @@ def pnl(
     charges: Annotated[
         Path | None, option("Deduct charges at the rates of this TOML file.", "FILE")
     ] = None,
-) -> None:
+) -> int:
     """Show the profit and loss of a day.
 
     Shows the latest day of the trades, or --day. Matches trades first in, first out. A trade
@@ -171,7 +177,7 @@ def pnl(
         more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
     trades, at = asked.trades(day)
     work = analysis.day_pnl if whole else analysis.realised_pnl
-    destination.take(_calculated(lambda: work(trades, day=at, **more)))
+    return _calculated(asked, destination, partial(work, trades, day=at, **more))
 
 
 @command(
@@ -187,14 +193,15 @@ def reconcile(
     tolerance: Annotated[
         float, option("Largest difference of average prices that still agrees.", "AMOUNT", min=0)
     ] = 0.01,
-) -> None:
+) -> int:
     """Compare each order with its trades.
 
     Compares side, security, product, quantity and average price. Differences come first.
     """
     destination = asked.destination("reconcile", analysis.OrderCheck)
     orders, trades = asked.books()
-    destination.take(_calculated(lambda: analysis.reconcile(orders, trades, tolerance=tolerance)))
+    work = partial(analysis.reconcile, orders, trades, tolerance=tolerance)
+    return _calculated(asked, destination, work)
 
 
 @command(
@@ -205,22 +212,25 @@ tradingdata quality -w "order_date_time>=10:00"
 tradingdata quality --archive books --start 2026-11-20 -o quality.parquet
 """,
 )
-def quality(asked: Asked, only: Filter, sides: Sides) -> None:
+def quality(asked: Asked, only: Filter, sides: Sides) -> int:
     """Show how orders were filled.
 
     Shows the filled part, the seconds until the fills, and the price against that of the order.
     """
     destination = asked.destination("quality", analysis.OrderExecution)
     orders, trades = asked.books(only)
-    destination.take(_calculated(lambda: analysis.execution_quality(orders, trades, **vars(sides))))
+    work = partial(analysis.execution_quality, orders, trades, **vars(sides))
+    return _calculated(asked, destination, work)
 
 
-def _calculated(work: Callable[[], Any]) -> Any:
-    """Returns a result; unusable trades are an error of the data rather than of the user."""
+def _calculated(asked: Asked, destination: Destination, work: Callable[[], Any]) -> int:
+    """Writes a result and its issues; unusable trades are an error of the data, not of the user."""
     try:
-        return work()
+        result = received(work)
     except ValueError as error:
         raise DataError(for_a_terminal(error)) from None
+    destination.take(result)
+    return Code.ISSUES if asked.strict and len(result.issues) else Code.OK
 
 
 def _products(shorts: str) -> bool | list[str]:
@@ -237,17 +247,25 @@ def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Resul
         raise UsageError(f"{name}: {error}") from None
 
 
+def _expiry(path: Path, text: str) -> date | None:
+    return fitting(lambda: validate.day(f"{path}: expiry_date", text)) if text else None
+
+
 def _prices(path: Path) -> dict[Any, float]:
-    """Reads prices by security from a CSV file, also by exchange and segment if it has them."""
+    """Reads prices from a CSV file, by security and, if it has them, expiry, exchange, segment."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file)
         names = set(rows.fieldnames or ())
         if not {"security_id", "price"} <= names:
             raise UsageError(f"{path} needs the columns security_id and price")
-        key = ("exchange", "segment", "security_id") if {"exchange", "segment"} <= names else ()
+        key = ["security_id", *(["expiry_date"] if "expiry_date" in names else [])]
+        key = ["exchange", "segment", *key] if {"exchange", "segment"} <= names else key
         prices: dict[Any, float] = {}
         for row in rows:
-            security = tuple(row[name] for name in key) or row["security_id"]
+            values = [
+                _expiry(path, row[name]) if name == "expiry_date" else row[name] for name in key
+            ]
+            security: Any = tuple(values) if len(values) > 1 else row["security_id"]
             if security in prices:
                 raise UsageError(f"{path} has {row['security_id']} twice: keep one of its rows")
             if row["price"]:

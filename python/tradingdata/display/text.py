@@ -171,12 +171,15 @@ def instant(when: datetime, zone: tzinfo | None = None) -> str:
 
 
 def issue_lines(book: Any) -> list[str]:
-    """Returns a line for each of the book's issues; other tables have none."""
+    """Returns a line for each of the book's issues; results have theirs in the heading."""
+    issues = getattr(book, "issues", ())
+    if not isinstance(issues, tuple):
+        return []
     return [
         f"{issue.field}: {issue.problem}, {group(issue.count)} "
         f"{'value' if issue.count == 1 else 'values'}{' lost' if issue.lost else ''}"
         f"{f', first {issue.raw}' if issue.raw else ''} (row {issue.row})"
-        for issue in getattr(book, "issues", ())
+        for issue in issues
     ]
 
 

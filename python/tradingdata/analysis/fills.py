@@ -1,0 +1,290 @@
+"""The trades that a calculation counts, after its opening lots, by contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from datetime import date
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._core import Groups, Slice
+from ..books.book import TradeBook
+from .checks import require_fills
+from .inputs import Lookup, Multipliers, Trades, day_from, days_of, days_text, joined, patched
+from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
+from .keys import CONTRACT, KEY, KEYED, SOME_MISSING, VARIOUS, kind_of, missing_expiries
+from .realised import Lot, rows_of
+
+_UNSAID = -1  # the core's: no trade has a price and a value, nor a lot size
+_ROWS = 5  # row numbers that an issue has
+
+
+class Facts(NamedTuple):
+    """What is known of each key: its leading columns, multiplier (None: not proved) and kind."""
+
+    leading: list[tuple[Any, ...]]
+    multipliers: list[int | None]
+    kinds: list[str]
+
+
+class Fills:
+    """Opening lots and the trades that count, as rows whose expiry dates are complete.
+
+    Attributes:
+        rows: The opening lots, then the trades.
+        accounts: The label of each row.
+        opening: Number of opening lots.
+        day: The day, if one was asked for.
+        days: The days of the trades.
+        notes: The issues found so far.
+    """
+
+    def __init__(
+        self,
+        trades: Trades,
+        day: date | str | None,
+        buy: str,
+        sell: str,
+        *,
+        multipliers: Multipliers | None = None,
+        lots: list[Lot] | None = None,
+        timed: bool = True,
+        earlier: bool = False,
+    ) -> None:
+        """Reads trades, those of ``day`` only, or with ``earlier`` also those before it.
+
+        All trades given must be complete; their times only with ``timed`` or if there is a day.
+        """
+        book, accounts = joined("trades", trades, TradeBook)
+        self.day = None if day is None else day_from(day)
+        require_fills(book._rows, buy, sell, timed=timed or self.day is not None)
+        self.notes: list[Note] = []
+        self._given = None if multipliers is None else Lookup("multipliers", multipliers)
+        self._lots: list[Lot] = lots or []
+        self.opening = len(self._lots)
+        self.rows = book._rows
+        if self.opening:
+            self.rows = _core.join([rows_of(self._lots, self.rows.zone, buy, sell), self.rows])
+        self.accounts = [*(lot.account for lot in self._lots), *accounts]
+        self._numbers: Sequence[int] = range(-self.opening, len(book))
+        self.rows, self._completed = completed(self.rows)
+        self.days = days_of(book._rows)
+        if self.day is not None:
+            self._choose(self.day, earlier)
+
+    def _choose(self, day: date, earlier: bool) -> None:
+        times = [lot.time for lot in self._lots]
+        known = {*self.days, *(time.date() for time in times if time is not None)}
+        if known and day < min(known) and None not in times:
+            raise ValueError(f"{day} is before all that is known: {days_text(sorted(known))}")
+        if day not in self.days:
+            text = f"none on {day}"
+            text += f"; the book has {days_text(self.days)}" if self.days else ""
+            self.notes.append(Note(NO_KEY, IDLE, text))
+        is_wanted: Any = day.__ge__ if earlier else day.__eq__
+        if all(map(is_wanted, self.days)):
+            return
+        moments = enumerate(self.rows.column("exch_trade_time"))
+        kept = [
+            row for row, at in moments if row < self.opening or at is None or is_wanted(at.date())
+        ]
+        self.rows = self.rows.take(kept)
+        self.accounts = [self.accounts[row] for row in kept]
+        self._numbers = kept if not self.opening else [row - self.opening for row in kept]
+        self._completed = {at for at, row in enumerate(kept) if row in self._completed}
+
+    def on_day(self) -> Fills:
+        """Returns the trades of the day alone, without the notes."""
+        made = copy(self)
+        made.opening, made._lots, made.notes, made._completed = 0, [], [], set()
+        times = self.rows.column("exch_trade_time")[self.opening :]
+        kept = [row for row, at in enumerate(times, self.opening) if at.date() == self.day]
+        made.rows = self.rows.take(kept)
+        made.accounts = [self.accounts[row] for row in kept]
+        made._numbers = [self._numbers[row] for row in kept]
+        return made
+
+    def where(self, row: int) -> str:
+        """Returns how a message names a row: as the caller's book numbers it."""
+        number = self._numbers[row]
+        return f"row {number}" if number >= 0 else f"opening lot {number + self.opening}"
+
+    def facts(self, groups: Groups) -> Facts:
+        """Returns what is known of each key, and notes what is not."""
+        rows, last = self.rows, groups.last()
+        key = rows.cells(groups.first(), KEY)
+        names = rows.cells(last, ["symbol", "display_name"])
+        leading = list(zip([self.accounts[row] for row in last], *key, *names, strict=True))
+        strikes = last_known(rows, groups, "strike_price")
+        expiries = [each[KEYED.index("expiry_date")] for each in leading]
+        multipliers, unproved = multipliers_of(
+            rows, groups, self.where, given=self._given, lots=self._lots
+        )
+        for number, detail in unproved.items():
+            text = f"{named(leading[number])}: {detail}"
+            self.notes.append(Note(leading[number], UNPROVED, text))
+        self._note_rows(groups, leading)
+        self._note_codes(leading)
+        if self._given is not None:
+            known = {each[KEYED.index("security_id")] for each in leading}
+            self.notes += unused("multipliers", self._given.unmatched(known))
+        return Facts(leading, multipliers, list(map(kind_of, expiries, strikes)))
+
+    def note_rows(self, leading: tuple[Any, ...], problem: str, rows: Sequence[int]) -> None:
+        """Notes rows of one key."""
+        text = ", ".join(map(self.where, rows[:_ROWS])) + (", ..." if len(rows) > _ROWS else "")
+        self.notes.append(Note(leading, problem, f"{named(leading)}: {text}", len(rows)))
+
+    def _note_rows(self, groups: Groups, leading: list[tuple[Any, ...]]) -> None:
+        problems: dict[str, list[int]] = {NO_EXPIRY: sorted(self._completed)}
+        if len(self.rows.where([("traded_price", "eq", "all", False, [0.0])])):
+            prices = enumerate(self.rows.column("traded_price"))
+            problems[FREE] = [row for row, price in prices if price == 0]
+        numbers = groups.numbers() if any(problems.values()) else []
+        for problem, rows in problems.items():
+            by_key: dict[int, list[int]] = {}
+            for row in rows:
+                by_key.setdefault(numbers[row], []).append(row)
+            for number, of_key in by_key.items():
+                self.note_rows(leading[number], problem, of_key)
+        for name in ("strike_price", "opt_type"):
+            for number, likeness in enumerate(groups.likenesses(name)):
+                if likeness & VARIOUS:
+                    text = f"{named(leading[number])} has several {name}"
+                    self.notes.append(Note(leading[number], DIFFERENT, text))
+
+    def _note_codes(self, leading: list[tuple[Any, ...]]) -> None:
+        for name in ("client_id", "exchange", "segment", "product"):
+            spelled: dict[str, dict[str, None]] = {}
+            for code in dict.fromkeys(each[KEYED.index(name)] for each in leading):
+                spelled.setdefault(code.strip().casefold(), {})[code] = None
+            for codes in spelled.values():
+                if len(codes) > 1:
+                    text = f"{name} {' and '.join(map(repr, codes))} count as different"
+                    self.notes.append(Note(NO_KEY, ALIKE, text, len(codes)))
+
+
+def completed(rows: Slice) -> tuple[Slice, set[int]]:
+    """Returns rows with the expiry of their contract where they lack it, and which these are."""
+    groups = _core.Groups([rows], CONTRACT)
+    contracts = list(zip(*rows.cells(groups.first(), CONTRACT), strict=True))
+    found = missing_expiries(contracts)
+    numbers = groups.numbers() if found else []
+    expiries = {row: found[group] for row, group in enumerate(numbers) if group in found}
+    changes = {row: {"expiry_date": expiry} for row, expiry in expiries.items()}
+    return patched(rows, changes), set(expiries)
+
+
+def multipliers_of(
+    rows: Slice,
+    groups: Groups,
+    where: Callable[[int], str],
+    *,
+    given: Lookup | None = None,
+    lots: Sequence[Lot] = (),
+) -> tuple[list[int | None], dict[int, str]]:
+    """Returns the multiplier of each group of trades, and why that of some is None.
+
+    The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
+    ``quantity * price * multiplier``. The values of a contract's trades prove it: 1, the lot size
+    or another whole number, whichever gives them all to the paisa, or fits the prices as rounded.
+    Shares without any trade count 1 each. Whoever needs a multiplier takes it from here.
+
+    Args:
+        rows: The trades, of which the first are the opening lots.
+        groups: The trades by a key that contains the contract.
+        where: Returns how a message names a row.
+        given: The multipliers that the caller knows; they take precedence.
+        lots: The opening lots, whose multipliers count where trades prove none.
+
+    Raises:
+        ValueError: If two trades of a contract count in different units, because their quantities
+            cannot be added up, or a given multiplier is no whole number of at least 1.
+    """
+    proved, odd, proof = groups.multipliers(CONTRACT)
+    first = groups.first()
+    contracts = list(zip(*rows.cells(first, CONTRACT), strict=True))
+    numbers = groups.numbers() if lots else []
+    of_lots: dict[Any, int] = {}
+    for lot, number in zip(lots, numbers, strict=False):
+        contract, multiplier = contracts[number], lot.multiplier
+        if multiplier and of_lots.setdefault(contract, multiplier) != multiplier:
+            raise _two_units(contract, of_lots[contract], multiplier)
+    found: list[int | None] = []
+    reasons: dict[int, str] = {}
+    for number, contract in enumerate(contracts):
+        multiplier = proved[number] if proved[number] > 0 else None
+        known = None if given is None else given(rows[first[number]])
+        if known is not None:
+            if known.denominator != 1 or known < 1:
+                raise ValueError(f"multipliers must be whole numbers of at least 1, not {known}")
+            multiplier = int(known)
+        elif proof[number] >= 0:
+            raise ValueError(_units(rows, where, proof[number], odd[number]))
+        elif contract in of_lots:
+            if multiplier not in (None, of_lots[contract]):
+                raise _two_units(contract, of_lots[contract], multiplier)
+            multiplier = of_lots[contract]
+        elif proved[number] == _UNSAID and contract[-1] is None:
+            multiplier = 1  # a quantity of shares is counted in shares
+        if multiplier is None:
+            reasons[number] = _reason(rows, where, odd[number])
+        found.append(multiplier)
+    return found, reasons
+
+
+def multipliers_at(
+    trades: Slice, rows: Sequence[int], where: Callable[[int], str], given: Multipliers | None
+) -> tuple[list[int | None], dict[int, str]]:
+    """Returns the multiplier of the contract of some trades, and why that of some is None.
+
+    The row -1 is none, and has no multiplier.
+    """
+    groups = _core.Groups([trades], CONTRACT)
+    lookup = None if given is None else Lookup("multipliers", given)
+    found, reasons = multipliers_of(trades, groups, where, given=lookup)
+    numbers = [*groups.numbers(), -1]
+    contracts = [numbers[row] for row in rows]
+    why = {at: reasons[number] for at, number in enumerate(contracts) if number in reasons}
+    return [found[number] if number >= 0 else None for number in contracts], why
+
+
+def _two_units(contract: tuple[Any, ...], lot: int, other: int | None) -> ValueError:
+    return ValueError(
+        f"an opening lot of security_id {contract[-2]!r} has the multiplier {lot}, but other lots "
+        f"or trades of it have {other}: convert its quantity"
+    )
+
+
+def _units(rows: Slice, where: Callable[[int], str], first: int, other: int) -> str:
+    units = []
+    for row in sorted((first, other)):
+        trade = rows[row]
+        unit = round(trade.trade_value / (trade.quantity * trade.traded_price))
+        units.append(f"trade_value is quantity * traded_price * {unit} in {where(row)}")
+    return (
+        f"trades of one contract count quantities in different units: {' and '.join(units)}: see "
+        "trades.check(), then calculate them separately or pass `multipliers`"
+    )
+
+
+def _reason(rows: Slice, where: Callable[[int], str], odd: int) -> str:
+    if odd < 0:
+        return "no trade has a price and a value that prove it; pass `multipliers`"
+    trade = rows[odd]
+    return (
+        f"trade_value {trade.trade_value} in {where(odd)} is no whole multiple of quantity "
+        f"{trade.quantity} * traded_price {trade.traded_price} as in other trades; pass "
+        "`multipliers`"
+    )
+
+
+def last_known(rows: Slice, groups: Groups, name: str) -> list[Any]:
+    """Returns the last value of a column by group that is not None, if there is one."""
+    (found,) = rows.cells(groups.last(), [name])
+    if any(each & SOME_MISSING and each != SOME_MISSING for each in groups.likenesses(name)):
+        for value, group in zip(rows.column(name), groups.numbers(), strict=True):
+            if value is not None:
+                found[group] = value
+    return found

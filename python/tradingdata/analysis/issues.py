@@ -1,0 +1,120 @@
+"""What a result leaves out or could not prove: rows with its key, a heading and one warning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from .._util.warn import warn_user
+from ..display.text import group
+from ..errors import DataWarning
+from ..table.rows import declared
+from .keys import KEYED, Keyed, OfOrder
+from .result_table import ResultTable
+
+UNPRICED = "without a price"
+UNOPENED = "sold without an opening"
+EXPIRED = "expired, not settled"
+UNPROVED = "multiplier not proved"
+IDLE = "no trades on the day"
+UNUSED = "key that matched nothing"
+FREE = "price of 0"
+NO_ENTRY = "time of entry missing"
+NO_EXPIRY = "expiry date missing"
+DIFFERENT = "attributes of one contract differ"
+ALIKE = "codes that differ in case or spaces"
+
+NO_KEY = (None,) * len(KEYED)  # of what is about the whole result
+
+_NAMED = 3  # details that a warning has
+
+
+class Note(NamedTuple):
+    """An issue: the leading columns of the row that it is about, and the other columns."""
+
+    leading: tuple[Any, ...]
+    problem: str
+    detail: str
+    number: int = 1
+
+
+@declared
+class ResultIssue(Keyed):
+    """What a result leaves out or could not prove in one row; see also ``Keyed``.
+
+    Attributes:
+        problem: The kind of problem, such as ``without a price``.
+        count: Number of trades, lots or keys that have it.
+        detail: Which ones, and what to do.
+    """
+
+    problem: str
+    count: int
+    detail: str
+
+
+class ResultIssues(ResultTable[ResultIssue]):
+    """The ``issues`` of a result by contract; what concerns all of it has no key."""
+
+    _row = ResultIssue
+    _key_columns = ("problem", "count", "detail")
+    _noun = ("issue", "issues")
+
+
+@declared
+class OrderIssue(OfOrder):
+    """What a result leaves out or could not prove of one side of an order; see also ``OfOrder``.
+
+    Attributes:
+        problem: The kind of problem, such as ``multiplier not proved``.
+        count: Number of trades or orders that have it.
+        detail: Which ones, and what to do.
+    """
+
+    problem: str
+    count: int
+    detail: str
+
+
+class OrderIssues(ResultTable[OrderIssue]):
+    """The ``issues`` of a result by order."""
+
+    _row = OrderIssue
+    _key_columns = ("problem", "count", "detail")
+    _noun = ("issue", "issues")
+
+
+Result = TypeVar("Result", bound=ResultTable[Any])
+
+
+def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
+    """Returns a result with its issues, of which it warns in one sentence."""
+    kind = OrderIssues if issubclass(result._row, OfOrder) else ResultIssues
+    rows = [(*note.leading, note.problem, note.number, note.detail) for note in notes]
+    result._issues = kind._of(rows)
+    if warn and notes:
+        problems: dict[str, list[Note]] = {}
+        for note in notes:
+            problems.setdefault(note.problem, []).append(note)
+        parts = []
+        for problem, found in problems.items():
+            named = "; ".join(note.detail for note in found[:_NAMED])
+            more = f"; {group(len(found) - _NAMED)} more" if len(found) > _NAMED else ""
+            parts.append(f"{problem}: {group(sum(each.number for each in found))} ({named}{more})")
+        warn_user(DataWarning(f"{', '.join(parts)}: see .issues of the result"))
+    return result
+
+
+def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
+    """Returns the issue of keys of an argument that are about nothing in the result."""
+    text = ", ".join(map(repr, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
+    note = f"{argument} has {text}, which is no security_id here"
+    return [Note(NO_KEY, UNUSED, note, len(keys))] if keys else []
+
+
+def named(leading: tuple[Any, ...]) -> str:
+    """Returns how a message names the contract in the leading columns of a row."""
+    row = dict(zip(KEYED, leading, strict=True))
+    name = row["display_name"] or row["symbol"]
+    parts = [row["security_id"], row["expiry_date"] and str(row["expiry_date"])]
+    return " ".join([*filter(None, parts), *([f"({name})"] if name else [])])
