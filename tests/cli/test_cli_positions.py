@@ -70,7 +70,7 @@ def test_sales_open_short_positions_in_the_products_of_shorts(
     trades = sandbox.client().trade_book()[:]
     expected = unwarned(lambda: realised_pnl(trades, shorts=shorts))
     ran = run("pnl", "--shorts", option, "-f", "json", "--strict")
-    assert json.loads(ran.out) == expected.to_dicts()
+    assert json.loads(ran.out) == json.loads(expected.to_json(None))
     assert ran.code == (Code.ISSUES if len(expected.issues) else Code.OK)
     assert ran.err.count("issue: sold without an opening") == min(len(expected.issues), 5)
 

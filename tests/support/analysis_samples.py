@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 import tradingdata as td
+from tradingdata._util.declarations import RECORDS
 
 Result = TypeVar("Result")
+TIME = RECORDS["Trade"]["event_times"][0]
 
 DAY = dt.date(2026, 11, 20)
 OPENING_BELL = dt.datetime(2026, 11, 20, 9, 15)
@@ -41,7 +43,7 @@ def trade(
         facts["traded_price"] = round(value / quantity, 2)
     facts |= more
     made = TRADE._replace(txn_type=side, quantity=quantity, trade_value=value)
-    return made._replace(**{"exch_trade_time": at(second), **facts})
+    return made._replace(**{TIME: at(second), **facts})
 
 
 def order(number: int, filled: float | None, average: float | None, **more: Any) -> td.Order:
@@ -97,4 +99,4 @@ def trades(draw: st.DrawFn, *, whole_prices: bool = False, most: int = 30) -> li
 def on_day(made: list[td.Trade], day: int) -> list[td.Trade]:
     """The trades some days later."""
     later = dt.timedelta(days=day)
-    return [row._replace(exch_trade_time=(row.exch_trade_time or at(0)) + later) for row in made]
+    return [row._replace(**{TIME: (row[TIME] or at(0)) + later}) for row in made]

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
+from analysis_samples import unwarned
 from oracle import KINDS, sample
 from sample_books import BOOK
 from tradingdata import _core, analysis, sandbox
@@ -42,7 +43,7 @@ def calculated(name: str, given: dict[str, Any]) -> TableExport:
     required = [one.name for one in parameters if one.default is one.empty]
     missing = [one for one in required if one not in given]
     assert not missing, f"add a sample of {missing} to `given` of the fixture `tables`"
-    result: TableExport = function(**{one: given[one] for one in required})
+    result: TableExport = unwarned(lambda: function(**{one: given[one] for one in required}))
     return result
 
 
@@ -51,7 +52,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
     with sandbox.start(accounts=LABELS, orders=30) as service:
         client = service.client("desk1")
         orders, trades = client.books()
-        pnl = td.realised_pnl(trades, shorts=False)
+        pnl = unwarned(lambda: td.realised_pnl(trades, shorts=False))
+        odd = td.TradeBook(t._replace(trade_value=td.required(t.quantity) * 1.37) for t in trades)
         archive = td.Archive(tmp_path_factory.mktemp("archive") / "books")
         archive.fetch(client)
         given = {"trades": trades, "orders": orders, "lots": pnl, "prices": lambda row: 1.5}
@@ -61,6 +63,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
             "TradeBook": trades,
             "QueryResult": archive.sql(query),
             "Matches": pnl.matches,
+            "ResultIssues": pnl.issues,
+            "OrderIssues": unwarned(lambda: td.execution_quality(orders, odd)).issues,
             "unmatched": pnl.unmatched,
             "Lots": pnl.open_lots,
             **{name: calculated(name, given) for name in CALCULATIONS},
@@ -72,6 +76,8 @@ NAMES = [
         "TradeBook",
         "QueryResult",
         "Matches",
+        "ResultIssues",
+        "OrderIssues",
         "unmatched",
         "Lots",
     ),

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from .charging import Charge, ChargeRate, Charges, charges
 from .day import DayPnl, DayRow, day_pnl
-from .issues import OrderIssue, OrderIssues, ResultIssue, ResultIssues
 from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .realised import Lot, Lots, Match, Matches, Realised, RealisedPnl
 from .reconciliation import OrderCheck, Reconciliation, reconcile
-from .result_table import ResultTable
+from .result_table import OrderIssue, OrderIssues, ResultIssue, ResultIssues, ResultTable
 from .unrealised import Unrealised, UnrealisedPnl, unrealised_pnl
 
 __all__ = [

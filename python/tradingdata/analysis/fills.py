@@ -13,8 +13,20 @@ from ..books.book import TradeBook
 from .checks import require_fills
 from .inputs import Lookup, Multipliers, Trades, day_from, days_of, days_text, joined, patched
 from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
-from .keys import CONTRACT, KEY, KEYED, SOME_MISSING, VARIOUS, kind_of, missing_expiries
-from .realised import Lot, rows_of
+from .keys import (
+    CODES,
+    CONTRACT,
+    EXPIRY_AT,
+    KEY,
+    KEYED,
+    NAMES,
+    SECURITY_AT,
+    SOME_MISSING,
+    VARIOUS,
+    kind_of,
+    missing_expiries,
+)
+from .realised import ATTRIBUTES, Lot, rows_of
 
 _UNSAID = -1  # the core's: no trade has a price and a value, nor a lot size
 _ROWS = 5  # row numbers that an issue has
@@ -114,10 +126,10 @@ class Fills:
         """Returns what is known of each key, and notes what is not."""
         rows, last = self.rows, groups.last()
         key = rows.cells(groups.first(), KEY)
-        names = rows.cells(last, ["symbol", "display_name"])
+        names = rows.cells(last, NAMES)
         leading = list(zip([self.accounts[row] for row in last], *key, *names, strict=True))
-        strikes = last_known(rows, groups, "strike_price")
-        expiries = [each[KEYED.index("expiry_date")] for each in leading]
+        strikes = last_known(rows, groups, ATTRIBUTES[0])
+        expiries = [each[EXPIRY_AT] for each in leading]
         multipliers, unproved = multipliers_of(
             rows, groups, self.where, given=self._given, lots=self._lots
         )
@@ -127,7 +139,7 @@ class Fills:
         self._note_rows(groups, leading)
         self._note_codes(leading)
         if self._given is not None:
-            known = {each[KEYED.index("security_id")] for each in leading}
+            known = {each[SECURITY_AT] for each in leading}
             self.notes += unused("multipliers", self._given.unmatched(known))
         return Facts(leading, multipliers, list(map(kind_of, expiries, strikes)))
 
@@ -148,14 +160,14 @@ class Fills:
                 by_key.setdefault(numbers[row], []).append(row)
             for number, of_key in by_key.items():
                 self.note_rows(leading[number], problem, of_key)
-        for name in ("strike_price", "opt_type"):
+        for name in ATTRIBUTES[:2]:
             for number, likeness in enumerate(groups.likenesses(name)):
                 if likeness & VARIOUS:
                     text = f"{named(leading[number])} has several {name}"
                     self.notes.append(Note(leading[number], DIFFERENT, text))
 
     def _note_codes(self, leading: list[tuple[Any, ...]]) -> None:
-        for name in ("client_id", "exchange", "segment", "product"):
+        for name in CODES:
             spelled: dict[str, dict[str, None]] = {}
             for code in dict.fromkeys(each[KEYED.index(name)] for each in leading):
                 spelled.setdefault(code.strip().casefold(), {})[code] = None
@@ -172,7 +184,7 @@ def completed(rows: Slice) -> tuple[Slice, set[int]]:
     found = missing_expiries(contracts)
     numbers = groups.numbers() if found else []
     expiries = {row: found[group] for row, group in enumerate(numbers) if group in found}
-    changes = {row: {"expiry_date": expiry} for row, expiry in expiries.items()}
+    changes = {row: {CONTRACT[-1]: expiry} for row, expiry in expiries.items()}
     return patched(rows, changes), set(expiries)
 
 

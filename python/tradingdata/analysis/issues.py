@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 from .._util.warn import warn_user
 from ..display.text import group
 from ..errors import DataWarning
-from ..table.rows import declared
-from .keys import KEYED, Keyed, OfOrder
-from .result_table import ResultTable
+from .keys import EXPIRY_AT, KEYED, NAMES, SECURITY_AT, OfOrder
+from .result_table import OrderIssues, ResultIssues, ResultTable
 
 UNPRICED = "without a price"
 UNOPENED = "sold without an opening"
@@ -36,52 +35,6 @@ class Note(NamedTuple):
     problem: str
     detail: str
     number: int = 1
-
-
-@declared
-class ResultIssue(Keyed):
-    """What a result leaves out or could not prove in one row; see also ``Keyed``.
-
-    Attributes:
-        problem: The kind of problem, such as ``without a price``.
-        count: Number of trades, lots or keys that have it.
-        detail: Which ones, and what to do.
-    """
-
-    problem: str
-    count: int
-    detail: str
-
-
-class ResultIssues(ResultTable[ResultIssue]):
-    """The ``issues`` of a result by contract; what concerns all of it has no key."""
-
-    _row = ResultIssue
-    _key_columns = ("problem", "count", "detail")
-    _noun = ("issue", "issues")
-
-
-@declared
-class OrderIssue(OfOrder):
-    """What a result leaves out or could not prove of one side of an order; see also ``OfOrder``.
-
-    Attributes:
-        problem: The kind of problem, such as ``multiplier not proved``.
-        count: Number of trades or orders that have it.
-        detail: Which ones, and what to do.
-    """
-
-    problem: str
-    count: int
-    detail: str
-
-
-class OrderIssues(ResultTable[OrderIssue]):
-    """The ``issues`` of a result by order."""
-
-    _row = OrderIssue
-    _key_columns = ("problem", "count", "detail")
-    _noun = ("issue", "issues")
 
 
 Result = TypeVar("Result", bound=ResultTable[Any])
@@ -114,7 +67,6 @@ def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
 
 def named(leading: tuple[Any, ...]) -> str:
     """Returns how a message names the contract in the leading columns of a row."""
-    row = dict(zip(KEYED, leading, strict=True))
-    name = row["display_name"] or row["symbol"]
-    parts = [row["security_id"], row["expiry_date"] and str(row["expiry_date"])]
-    return " ".join([*filter(None, parts), *([f"({name})"] if name else [])])
+    symbol, name = leading[-len(NAMES) :]
+    parts = [leading[SECURITY_AT], leading[EXPIRY_AT] and str(leading[EXPIRY_AT])]
+    return " ".join([*filter(None, parts), *([f"({name or symbol})"] if name or symbol else [])])

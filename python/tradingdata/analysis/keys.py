@@ -53,6 +53,11 @@ class Keyed:
 KEYED = tuple(Keyed.__annotations__)
 
 
+EXPIRY_AT, SECURITY_AT = KEYED.index("expiry_date"), KEYED.index("security_id")
+NAMES = KEYED[-2:]
+CODES = tuple(name for name in REQUIRED if name != "security_id")
+
+
 def key_of(leading: Sequence[Any]) -> Key:
     """Returns the key in the leading columns of a row."""
     return tuple(leading[1 : 1 + len(KEY)])

@@ -13,7 +13,7 @@ from ..display.text import counted
 from .fills import Fills
 from .inputs import PRODUCTS, Lookup, Multipliers, Prices, Trades, chosen
 from .issues import EXPIRED, UNOPENED, Note, named, noted, unused
-from .keys import KEY, KEYED, key_of
+from .keys import EXPIRY_AT, KEY, KEYED, key_of
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -133,7 +133,7 @@ class _Matching:
         self._buy, self._sell = buy, sell
         self._groups = _core.Groups([self._rows], KEY)
         self._leading, self._multipliers, self._kinds = fills.facts(self._groups)
-        self._expiries = [leading[KEYED.index("expiry_date")] for leading in self._leading]
+        self._expiries = [leading[EXPIRY_AT] for leading in self._leading]
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""

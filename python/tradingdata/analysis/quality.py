@@ -10,7 +10,7 @@ from .._core import Slice
 from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .fills import completed, multipliers_at
+from .fills import multipliers_at
 from .inputs import IST, Multipliers, Orders, Trades, both_books, last_states, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, OfOrder, lead_columns
@@ -120,7 +120,7 @@ def execution_quality(
     book, accounts, fills, _ = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
     rows, accounts = last_states(book, accounts)
-    fills, entered = with_entries(completed(fills)[0], rows)
+    fills, entered = with_entries(fills, rows)
     notes: list[Note] = []
     columns = _measured(rows, fills, accounts, {buy: 1, sell: -1}, multipliers, entered, notes)
     return noted(ExecutionQuality._of_columns(columns, book._rows.zone), notes)

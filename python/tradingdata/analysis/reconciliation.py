@@ -11,7 +11,7 @@ from .. import _core
 from .._core import Slice
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import completed, multipliers_at
+from .fills import multipliers_at
 from .inputs import (
     Multipliers,
     Orders,
@@ -155,10 +155,18 @@ def reconcile(
             counted in different units, or if only one of the books is localized.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
+    made, notes = compared(orders, trades, amount("tolerance", tolerance), multipliers)
+    return noted(made, notes)
+
+
+def compared(
+    orders: Orders, trades: Trades, tolerance: float, multipliers: Multipliers | None
+) -> tuple[Reconciliation, list[Note]]:
+    """Returns the comparison of two books, and its issues."""
     book, labels, fills, fill_labels = both_books(orders, trades)
     total = len(fills)
     order_rows, labels = last_states(book, labels)
-    fills, entered = with_entries(completed(fills)[0], order_rows)
+    fills, entered = with_entries(fills, order_rows)
     order_rows, also_entered = with_entries(order_rows, fills)
     numbers = list(range(total))
     if len(book):  # a trade without an entry time counts as one of the orders' days
@@ -170,19 +178,19 @@ def reconcile(
             fill_labels = [fill_labels[row] for row in numbers]
     doubted = also_entered, {at for at, row in enumerate(numbers) if row in entered}
     notes: list[Note] = []
-    rows = _compared(
+    rows = _rows_of(
         order_rows,
         fills,
         labels,
         fill_labels,
-        amount("tolerance", tolerance),
+        tolerance,
         (multipliers, lambda row: f"row {numbers[row]}"),
         doubted,
         notes,
     )
     made = Reconciliation._of(rows)
     made.other_days = total - len(fills)
-    return noted(made, notes)
+    return made, notes
 
 
 def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -215,7 +223,7 @@ def _pairs(sides: _core.Groups) -> list[tuple[int, int]]:
     return [pair for found in of_order.values() for pair in _crossed(found)]
 
 
-def _compared(
+def _rows_of(
     orders: Slice,
     trades: Slice,
     labels: list[str | None],

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self
 from .. import _core
 from .._util.declarations import kinds_of
 from ..display.text import Shown, group
+from ..table.rows import declared
 from ..table.table import Record, Table
-from .keys import KEY, ORDER_SIDE
+from .keys import KEY, ORDER_SIDE, Keyed, OfOrder
 
 # More than any sum of floats has, whose digits are between 1e-324 and 1e309.
 _ALL_DIGITS = 1000
@@ -52,13 +53,11 @@ class ResultTable(Table[Record]):
     @property
     def issues(self) -> ResultTable[Any]:
         """What the result leaves out or could not prove: ``problem``, ``count`` and ``detail``."""
-        from .issues import ResultIssues
-
         return self.__dict__.get("_issues") or ResultIssues._of([])
 
     def _keys(self) -> list[tuple[Any, ...]]:
         """Returns the key of each row."""
-        names = KEY if KEY[-1] in self.columns and "order_no" not in self.columns else ORDER_SIDE
+        names = ORDER_SIDE if issubclass(self._row, OfOrder) else KEY
         return list(zip(*map(self._column, names), strict=True))
 
     def _of_keys(self, kept: set[tuple[Any, ...]]) -> Self:
@@ -131,3 +130,49 @@ class ResultTable(Table[Record]):
     @property
     def _essential(self) -> list[str]:  # type: ignore[override]
         return [self._display_columns()[0], *self._key_columns[: self._leading]]
+
+
+@declared
+class ResultIssue(Keyed):
+    """What a result leaves out or could not prove in one row; see also ``Keyed``.
+
+    Attributes:
+        problem: The kind of problem, such as ``without a price``.
+        count: Number of trades, lots or keys that have it.
+        detail: Which ones, and what to do.
+    """
+
+    problem: str
+    count: int
+    detail: str
+
+
+class ResultIssues(ResultTable[ResultIssue]):
+    """The ``issues`` of a result by contract; what concerns all of it has no key."""
+
+    _row = ResultIssue
+    _key_columns = ("problem", "count", "detail")
+    _noun = ("issue", "issues")
+
+
+@declared
+class OrderIssue(OfOrder):
+    """What a result leaves out or could not prove of one side of an order; see also ``OfOrder``.
+
+    Attributes:
+        problem: The kind of problem, such as ``multiplier not proved``.
+        count: Number of trades or orders that have it.
+        detail: Which ones, and what to do.
+    """
+
+    problem: str
+    count: int
+    detail: str
+
+
+class OrderIssues(ResultTable[OrderIssue]):
+    """The ``issues`` of a result by order."""
+
+    _row = OrderIssue
+    _key_columns = ("problem", "count", "detail")
+    _noun = ("issue", "issues")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 
-COMMANDS: dict[str, tuple[Callable[..., None], str]] = {}
+COMMANDS: dict[str, tuple[Callable[..., int | None], str]] = {}
 """The function and the examples of each command, by its name; in a group, that has two words.
 
 The docstring of a function is the text of its help, above the examples. A parameter whose type is a
@@ -79,7 +79,7 @@ def argument(meaning: str, metavar: str) -> Any:
 Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 
 
-def spread(function: Callable[..., None]) -> Callable[..., None]:
+def spread(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Returns a command as typer takes it: groups of options as their fields, and `--debug`."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {}
@@ -95,11 +95,11 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
     parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
 
-    def run(*, debug: bool, **values: Any) -> None:
+    def run(*, debug: bool, **values: Any) -> int | None:
         values = {name: _expanded(value) for name, value in values.items()}
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        function(**values)
+        return function(**values)
 
     run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     return run

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..analysis import Reconciliation, reconcile
+from ..analysis.reconciliation import Reconciliation, compared
 from ..books.book import OrderBook, TradeBook
 from ..errors import BooksDisagreeError
 
@@ -97,7 +97,7 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
 
     A missing quantity always differs.
     """
-    found = reconcile(orders, trades)
+    found, _ = compared(orders, trades, 0.0, lambda _: 1)  # quantities need no multiplier
     quantities = found.to_dict(["trades_quantity", "orders_quantity"]).values()
     pairs = list(zip(*quantities, strict=True)) if len(orders) else []
     apart = [row for row, pair in enumerate(pairs) if None in pair or pair[0] != pair[1]]
