@@ -168,7 +168,7 @@ class GroupsOfSlices {
     const py::tuple matches = columns_of(found.matches, &Match::lot, &Match::trade, &Match::is_long,
                                          &Match::quantity, cost, proceeds);
     return py::make_tuple(matches, lot_parts(found.unmatched), lot_parts(found.open),
-                          totals(found.matches));
+                          totals(found.matches), list_of(found.undecided));
   }
 
  private:

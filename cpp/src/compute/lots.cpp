@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "compute/moments.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {
@@ -41,21 +41,6 @@ class Queue {
   std::size_t next_ = 0;
 };
 
-// The rows after the opening lots, by time; the settlements remain last.
-std::vector<std::int64_t> rows_by_time(const GroupPart& trades, const MatchingRules& rules) {
-  const auto* const times =
-      trades.rows.table->column(trade_schema["exch_trade_time"]).as<std::int64_t>() +
-      trades.rows.start;
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(trades.size() - rules.opening));
-  std::iota(rows.begin(), rows.end(), rules.opening);
-  const auto end = rows.end() - rules.settlements;
-  const auto time = [times](std::int64_t row) { return times[row]; };
-  if (!std::ranges::is_sorted(rows.begin(), end, {}, time)) {
-    std::ranges::stable_sort(rows.begin(), end, {}, time);
-  }
-  return rows;
-}
-
 class Matcher {
  public:
   Matcher(const GroupPart& trades, const MatchingRules& rules)
@@ -73,7 +58,11 @@ class Matcher {
     for (std::int64_t row = 0; row < rules_.opening; ++row) {
       (bought(row) ? long_ : short_)[group_of(row)].add(remainder(row));
     }
-    for (const std::int64_t row : rows_by_time(trades_, rules_)) take(row);
+    const std::int64_t settled = trades_.size() - rules_.settlements;
+    TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy);
+    for (const std::int64_t row : order.rows) take(row);
+    for (std::int64_t row = settled; row < trades_.size(); ++row) take(row);
+    result_.undecided = std::move(order.undecided);
     for (std::size_t group = 0; group < long_.size(); ++group) {
       for (const Remainder& lot : long_[group].open()) result_.open.push_back(part(lot, true));
       for (const Remainder& lot : short_[group].open()) result_.open.push_back(part(lot, false));

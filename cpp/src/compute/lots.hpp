@@ -39,12 +39,13 @@ struct LotPart {
 };
 
 struct Matching {
-  std::vector<Match> matches;      // in the order in which they were closed
-  std::vector<LotPart> unmatched;  // sales that neither closed a lot nor opened one
-  std::vector<LotPart> open;       // by group, the long lots first, the oldest first
+  std::vector<Match> matches;           // in the order in which they were closed
+  std::vector<LotPart> unmatched;       // sales that neither closed a lot nor opened one
+  std::vector<LotPart> open;            // by group, the long lots first, the oldest first
+  std::vector<std::int64_t> undecided;  // rows of both sides in a second whose order is not known
 };
 
-// Matches the trades in the order of `exch_trade_time`; those of equal times keep their order.
+// Matches the trades in their order in time (`in_time`).
 // Requires a side, a quantity of at least 1, a value and, but for opening lots, a time in each row.
 Matching match_lots(const GroupPart& trades, const MatchingRules& rules);
 

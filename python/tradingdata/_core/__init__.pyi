@@ -181,7 +181,9 @@ class Groups:
         settlements: int,
         may_short: Sequence[bool],
         counted_from: date | None,
-    ) -> tuple[_Matches, _LotParts, _LotParts, tuple[list[int], list[int], list[int]]]: ...
+    ) -> tuple[
+        _Matches, _LotParts, _LotParts, tuple[list[int], list[int], list[int]], list[int]
+    ]: ...
 
 @final
 class Client:

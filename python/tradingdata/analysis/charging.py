@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
@@ -19,9 +19,9 @@ from ..table.conditions import Condition, CoreCondition, core_conditions, parse_
 from ..table.rows import declared
 from .checks import require_values
 from .fills import Fills
-from .inputs import Trades, amount
+from .inputs import Trades, amount, patched
 from .issues import noted
-from .keys import KEY, Key, Keyed, key_of
+from .keys import EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import ResultTable
 
 _RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
@@ -157,10 +157,12 @@ def charges(
 ) -> Charges:
     """Computes what trades cost at the given rates.
 
-    The first rate whose ``where`` a trade meets applies to it. Brokerage is by order, that is by
-    client, day, exchange and order number: ``min(cap, brokerage * value of the order) +
-    per_order``. Everything else is a fraction of ``trade_value``. Amounts are exact; a contract
-    note rounds each charge, so it differs by some paise. (Service: "Trade record".)
+    The first rate whose ``where`` a trade meets applies to it. Brokerage is charged once for each
+    executed order, that is for client, day, exchange, segment, order number and side, so that entry
+    and exit of a bracket order both pay: ``min(cap, brokerage * value) + per_order``, where the
+    first of its rates has ``cap`` and ``per_order``. Everything else is a fraction of each
+    ``trade_value``, whose sign does not count. Amounts are exact; a contract note rounds each
+    charge, so it differs by some paise. (Service: "Trade record".)
 
     Args:
         trades: A trade book, or the books of several accounts.
@@ -192,36 +194,48 @@ def charges(
     return noted(Charges._of(made), fills.notes)
 
 
-_ORDER = (*KEY, "exch_trade_time.day", "order_no")  # identifies an order, by key
-
-
 def charge_sums(fills: Fills, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
     """Returns the six charges of each key, exactly."""
     rows = fills.rows
-    require_values(rows, "order_no")  # brokerage is by order
+    require_values(rows, EXECUTED[-2])  # brokerage is by order
     conditions = _conditions(rows, rates)
     fields = sorted({name for each in conditions for name, *_ in each})
-    groups = _core.Groups([rows], [*_ORDER, "txn_type", *fields])  # of one rate each
+    values = rows.column("trade_value")
+    if min(values, default=0) < 0:  # a spread may have a negative price, but no negative charge
+        owed = {row: {"trade_value": -value} for row, value in enumerate(values) if value < 0}
+        rows = patched(rows, owed)
+    groups = _core.Groups([rows], [*dict.fromkeys((*EXECUTED, *KEY, *fields))])  # of one rate each
     decimals = _core.decimals_of([(rows, "trade_value")])
     columns = (
-        *(groups.first(), groups.coarser(fields), groups.coarser(_ORDER)),
+        *(groups.first(), groups.coarser(fields), groups.coarser(EXECUTED)),
         groups.sums("trade_value", decimals),
-        *rows.cells(groups.first(), ["txn_type", *KEY]),
+        *rows.cells(groups.first(), [EXECUTED[-1], *KEY]),
     )
     rate_of: dict[int, int] = {}  # by the values that conditions are about
-    traded: dict[tuple[int, int, Key], list[int]] = {}  # bought and sold, by order and rate
+    orders: dict[int, list[_Part]] = {}
+    unit = Fraction(1, 10**decimals)
     for row, facts, order, value, side, *key in zip(*columns, strict=True):
         if facts not in rate_of:
             rate_of[facts] = _rate_of(fills, row, conditions)
-        traded.setdefault((order, rate_of[facts], tuple(key)), [0, 0])[side != buy] += value
+        part = _Part(rate_of[facts], tuple(key), value * unit, side == buy)
+        orders.setdefault(order, []).append(part)
     exact = [_exact(rate) for rate in rates]
-    unit = Fraction(1, 10**decimals)
     sums: dict[Key, list[Fraction]] = {}
-    for (_, rate, key), (bought, sold) in traded.items():
-        total = sums.setdefault(key, [Fraction(0)] * 6)
-        for place, each in enumerate(_of_order(exact[rate], bought * unit, sold * unit)):
-            total[place] += each
+    for parts in orders.values():
+        for part, brokerage in zip(parts, _brokerage(parts, exact), strict=True):
+            total = sums.setdefault(part.key, [Fraction(0)] * 6)
+            for place, levy in enumerate(_levies(part, exact[part.rate], brokerage)):
+                total[place] += levy
     return sums
+
+
+class _Part(NamedTuple):
+    """The trades of an executed order that have one key and one rate."""
+
+    rate: int
+    key: Key
+    value: Fraction
+    is_purchase: bool
 
 
 def _exact(rate: ChargeRate) -> dict[str, Fraction]:
@@ -229,10 +243,25 @@ def _exact(rate: ChargeRate) -> dict[str, Fraction]:
     return {name: Fraction(repr(value)) for name, value in given.items() if value is not None}
 
 
-def _of_order(rate: dict[str, Fraction], bought: Fraction, sold: Fraction) -> list[Fraction]:
-    value = bought + sold
-    brokerage = rate["brokerage"] * value
-    brokerage = min(brokerage, rate.get("cap", brokerage)) + rate["per_order"]
+def _brokerage(parts: list[_Part], rates: list[dict[str, Fraction]]) -> list[Fraction]:
+    """Returns the brokerage of each part; that of the order is charged once.
+
+    The first of its rates has the amount per order and the cap.
+    """
+    first = rates[min(part.rate for part in parts)]
+    shares = [rates[part.rate]["brokerage"] * part.value for part in parts]
+    total, value = sum(shares), sum(part.value for part in parts)
+    even = Fraction(1, len(parts))
+    capped = min(total, first.get("cap", total)) / total if total else Fraction(0)
+    return [
+        share * capped + first["per_order"] * (part.value / value if value else even)
+        for part, share in zip(parts, shares, strict=True)
+    ]
+
+
+def _levies(part: _Part, rate: dict[str, Fraction], brokerage: Fraction) -> list[Fraction]:
+    value = part.value
+    bought, sold = (value, Fraction(0)) if part.is_purchase else (Fraction(0), value)
     exchange, sebi = rate["exchange"] * value, rate["sebi"] * value
     return [
         brokerage,

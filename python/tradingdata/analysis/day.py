@@ -13,7 +13,7 @@ from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, Trades, days_of, joined
-from .issues import noted
+from .issues import UNPROVED, noted
 from .keys import KEYED, Keyed, keys_of
 from .pnl import realised_of
 from .position import Position, positions_of
@@ -186,7 +186,8 @@ def day_pnl(
     ]
     result = DayPnl._of(made)
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
-    return noted(result, fills.notes + notes_of(value, price_of))
+    of_lots = [note for note in notes_of(value, price_of) if note.problem != UNPROVED]
+    return noted(result, fills.notes + of_lots)
 
 
 def _row(

@@ -219,6 +219,9 @@ def multipliers_of(
     contracts = list(zip(*rows.cells(first, CONTRACT), strict=True))
     numbers = groups.numbers() if lots else []
     of_lots: dict[Any, int] = {}
+    unproved = {
+        contracts[at] for lot, at in zip(lots, numbers, strict=False) if lot.multiplier is None
+    }
     for lot, number in zip(lots, numbers, strict=False):
         contract, multiplier = contracts[number], lot.multiplier
         if multiplier and of_lots.setdefault(contract, multiplier) != multiplier:
@@ -238,7 +241,7 @@ def multipliers_of(
             if multiplier not in (None, of_lots[contract]):
                 raise _two_units(contract, of_lots[contract], multiplier)
             multiplier = of_lots[contract]
-        elif proved[number] == _UNSAID and contract[-1] is None:
+        elif proved[number] == _UNSAID and contract[-1] is None and contract not in unproved:
             multiplier = 1  # a quantity of shares is counted in shares
         if multiplier is None:
             reasons[number] = _reason(rows, where, odd[number])
@@ -287,7 +290,7 @@ def _reason(rows: Slice, where: Callable[[int], str], odd: int) -> str:
     trade = rows[odd]
     return (
         f"trade_value {trade.trade_value} in {where(odd)} is no whole multiple of quantity "
-        f"{trade.quantity} * traded_price {trade.traded_price} as in other trades; pass "
+        f"{trade.quantity} * traded_price {trade.traded_price}, or not that of other trades; pass "
         "`multipliers`"
     )
 

@@ -108,6 +108,7 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
 
 
 ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
+EXECUTED = ("client_id", "exch_trade_time.day", "exchange", "segment", "order_no", "txn_type")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
 ORDER_SIDE = ("client_id", "day", "exchange", "segment", "order_no", "txn_type")  # of a result
 # ``_lead`` and ``_apart`` of a table of sides of orders.

@@ -12,7 +12,7 @@ from .. import _core
 from ..display.text import counted
 from .fills import Fills
 from .inputs import PRODUCTS, Lookup, Multipliers, Prices, Trades, chosen
-from .issues import EXPIRED, UNOPENED, Note, named, noted, unused
+from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
 from .keys import EXPIRY_AT, KEY, KEYED, key_of
 from .realised import (
     ATTRIBUTES,
@@ -50,10 +50,11 @@ def realised_pnl(
     ``opening``, or exclude shorts with ``shorts``: such sales are then listed in ``unmatched`` and
     not realised.
 
-    Trades are processed by ``exch_trade_time``; trades of the same second keep the order of the
-    book. Amounts are exact: values are sums of ``trade_value``, a part of a trade has its share of
-    the value to the smallest decimal that was sent (usually the paisa), the parts add up to it, and
-    each result is the float nearest to the exact sum. (Service: "Trade record".)
+    Trades are processed by ``exch_trade_time``. Trades of one second are in the direction of their
+    response, which its ``row_no``, its trade numbers or its rows show; so a sort or a concatenation
+    changes nothing. Amounts are exact: values are sums of ``trade_value``, a part of a trade has
+    its share of the value to the smallest decimal that was sent (usually the paisa), the parts add
+    up to it, and each result is the float nearest to the exact sum. (Service: "Trade record".)
 
     Args:
         trades: Trades of any number of days, clients and exchanges: a book, or the books of several
@@ -148,7 +149,7 @@ class _Matching:
         self._decimals = _core.decimals_of([(self._rows, "trade_value")])
         permitted = [may_short[number] for number in self._numbers]
         limits = self._opening, self._settled
-        self._found, self._unmatched, self._left, self._totals = self._groups.match(
+        self._found, self._unmatched, self._left, self._totals, self._tied = self._groups.match(
             self._buy, self._decimals, *limits, permitted, day
         )
 
@@ -219,6 +220,11 @@ class _Matching:
             for wanted in (False, True)
         )
         left = (row for row, expired in zip(self._left[0], is_expired, strict=True) if expired)
+        by_key: dict[int, list[int]] = {}
+        for row in dict.fromkeys(self._tied):
+            by_key.setdefault(self._numbers[row], []).append(row)
+        for number, rows in by_key.items():
+            self._fills.note_rows(self._leading[number], TIED, rows)
         self._note(UNOPENED, "sale", self._unmatched[0])
         self._note(EXPIRED, "lot", left)
         return made

@@ -78,6 +78,8 @@ _EXPECTED = (
 def read_lots(argument: str, lots: object) -> list[Lot]:
     """Returns the lots in the order given, with the expiry of their contract if they lack one.
 
+    A ``multiplier`` of 0 is that of shares, unless trades prove another; None is not proved.
+
     Raises:
         TypeError: If ``lots`` is not a collection of lots, or a value has the wrong type.
         ValueError: If a lot is incomplete, unmatched, or has a value that a lot cannot have.
@@ -87,7 +89,10 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
     read = [_read(argument, at, lot) for at, lot in enumerate(lots)]
     expiries = missing_expiries([tuple(getattr(lot, name) for name in CONTRACT) for lot in read])
     for at, expiry in expiries.items():
-        read[at] = read[at]._replace(expiry_date=expiry)  # type: ignore[attr-defined]
+        known = read[at].multiplier or None
+        read[at] = read[at]._replace(  # type: ignore[attr-defined]
+            expiry_date=expiry, multiplier=known
+        )
     return read
 
 
@@ -96,6 +101,8 @@ def _read(argument: str, at: int, lot: object) -> Lot:
     if not isinstance(given, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
     read: dict[str, Any] = {"side": LONG}
+    if CONTRACT[-1] not in given and "multiplier" not in given:
+        read["multiplier"] = 0
     read |= {name: value for name, value in given.items() if not is_missing(value)}
     if isinstance(expiry := read.get("expiry_date"), datetime):  # as pandas has dates
         read["expiry_date"] = expiry.date()
@@ -109,7 +116,7 @@ def _read(argument: str, at: int, lot: object) -> Lot:
             raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
     if made.side not in (LONG, SHORT):
         raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {made.side!r}")
-    if made.quantity < 1 or (made.multiplier is not None and made.multiplier < 1):
+    if made.quantity < 1 or given.get("multiplier", 1) in (0, False) or (made.multiplier or 0) < 0:
         raise ValueError(
             f"lot {at}: quantity and multiplier must be at least 1, not {made.quantity} and "
             f"{made.multiplier}; side={SHORT!r} marks a short lot"

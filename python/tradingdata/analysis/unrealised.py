@@ -139,9 +139,7 @@ def _of_lots(lots: Any) -> Iterable[Open]:
     found: dict[Key, Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
-        multiplier = lot.multiplier
-        if multiplier is None and lot.expiry_date is None:
-            multiplier = 1  # a quantity of shares is counted in shares
+        multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # shares are counted as such
         key = tuple(getattr(lot, name) for name in KEY)
         _, quantity, value, known, kind = found.get(
             key, (lot, 0, Fraction(0), multiplier, lot.kind)

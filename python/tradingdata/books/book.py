@@ -337,8 +337,8 @@ class TradeBook(Book[Trade]):
         """Checks these trades for internal inconsistencies.
 
         Reports each ``trade_value`` that differs from ``quantity * traded_price`` (and from that
-        times ``lot_size``). In a complete response, also reports repeated and missing values of
-        ``row_no``. Does not modify the book or issue warnings.
+        times ``lot_size``), and each ``traded_price`` of 0. In a complete response, also reports
+        repeated and missing values of ``row_no``. Does not modify the book or issue warnings.
 
         Returns:
             One issue for each kind of inconsistency; empty if there are none.
@@ -429,6 +429,7 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
             raise TypeError(
                 f"only books of one type can be joined, not {kind.__name__} with {shown(part)}"
             )
-    joined = _core.join([book._rows for book in parts])
+    filled = [book._rows for book in parts if len(book)]  # an empty book has no zone to differ in
+    joined = _core.join(filled or [parts[0]._rows])
     issues = tuple(issue for book in parts for issue in book.issues)
     return kind._of(joined, issues=issues)

@@ -119,17 +119,19 @@ def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
 
 
 def _of_trades(trades: Slice) -> list[Finding]:
-    odd = []
+    odd, free = [], []
     names = ("quantity", "traded_price", "trade_value", "lot_size")
     for row, (quantity, price, value, lot) in _rows(trades, *names):
+        if price == 0:
+            free.append((row, price))
         if None in (quantity, price, value):
             continue
         # The service says "shares or contracts", so a contract may count for a lot of shares.
-        shares = (quantity, quantity * (lot or 1))
+        shares = [quantity, *([quantity * lot] if lot else [])]
         if all(abs(value - n * price) > abs(n) * _HALF_A_PAISA + _A_PAISA for n in shares):
             odd.append((row, value))
     problem = "differs from quantity times traded_price, and from that times lot_size"
-    return [("trade_value", problem, odd)]
+    return [("trade_value", problem, odd), ("traded_price", "is 0", free)]
 
 
 def _of_orders(orders: Slice) -> list[Finding]:

@@ -1,0 +1,25 @@
+// The order of trades in time. Times are sent to the second, so trades of one second are in the
+// direction of their response: its rows may begin with the newest.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compute/groups.hpp"
+
+namespace tradingdata {
+
+struct TradeOrder {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> undecided;  // of both sides in one group and second
+};
+
+// The rows from `begin` up to `end` by `exch_trade_time`. Those of one second are in the order of
+// `row_no`, of `trade_no` as a number, or of the rows themselves: whichever runs with the times of
+// its response, or against them. What has one time only is in the order of `trade_no`, or `row_no`.
+// A response is the trades of a client and day; so a sort or a concatenation changes nothing.
+TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
+                   std::string_view buy);
+
+}  // namespace tradingdata

@@ -1,0 +1,94 @@
+"""A contract is exchange, segment, id and expiry, and its trades prove its multiplier."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from cases import CALL, KEY_OF_C1, TWO_CONTRACTS, expiring, made
+
+JUST_EXPIRED, OCTOBER = dt.date(2026, 11, 17), dt.date(2026, 10, 27)
+
+
+@pytest.mark.parametrize(
+    "settle",
+    [
+        {"43210": 0},
+        {("43210", JUST_EXPIRED): 0},
+        {("NSE", "D", "43210", JUST_EXPIRED): 0},
+        lambda row: 0,
+    ],
+)
+def test_an_id_that_is_used_again_is_another_contract(settle: Any) -> None:
+    """C1"""
+    result = td.realised_pnl(TWO_CONTRACTS, settle=settle)
+    assert (result.realised, len(result.expired)) == (750.0, 0)
+    assert [(lot.quantity, lot.expiry_date) for lot in result.open_lots] == [
+        (75, dt.date(2026, 11, 24))
+    ]
+
+
+def test_lots_of_the_day_before_keep_their_contract() -> None:
+    """C2"""
+    opening = td.realised_pnl(TWO_CONTRACTS[:1]).open_lots
+    result = td.realised_pnl(TWO_CONTRACTS[1:], opening, settle={"43210": 0})
+    assert (result.realised, [lot.quantity for lot in result.open_lots]) == (750.0, [75])
+
+
+def test_an_opening_that_expired_closes_no_trade_of_the_next_contract() -> None:
+    """C3"""
+    october = {**KEY_OF_C1, "quantity": 750, "value": 7500.0, **expiring(27, 10, **CALL)}
+    november = expiring(24, **CALL)
+    trades = td.TradeBook(
+        [made(1, "S", 750, 5, "3 10:00", **november), made(2, "B", 750, 6, "3 11:00", **november)]
+    )
+    with pytest.warns(td.DataWarning, match="expired, not settled: 1"):
+        result = td.realised_pnl(trades, [october])
+    assert (result.realised, len(result.open_lots)) == (-750.0, 0)
+    assert [lot.expiry_date for lot in result.expired] == [OCTOBER]
+    settled = td.realised_pnl(
+        trades, [october], settle={"43210": 8}, multipliers={("43210", OCTOBER): 1}
+    )
+    assert settled.realised == -750.0 + 750 * 8 - 7500
+
+
+def test_two_contracts_of_one_id_are_two_positions() -> None:
+    """C4"""
+    assert sorted(row.net_quantity for row in td.positions(TWO_CONTRACTS)) == [-75, 75]
+    with pytest.raises(ValueError, match=r"'43210', which means two contracts, .*11-.* and .*11-"):
+        td.unrealised_pnl(td.positions(TWO_CONTRACTS), {"43210": 5.0})
+    with pytest.raises(ValueError, match="expiry_date is missing for security_id '43210'"):
+        td.positions(td.TradeBook([*TWO_CONTRACTS, made(3, "B", 1, 1, "20 11:00")]))
+
+
+def test_a_multiplier_is_proved_though_the_lot_size_is_another() -> None:
+    """C5"""
+    trades = td.TradeBook([made(5, "B", 1, 10, "20 19:00", 12_500)])
+    assert td.day_pnl(trades, prices={"43210": 3.3}).unrealised == -8375.0
+
+
+def test_a_multiplier_that_nothing_proves_is_not_used() -> None:
+    """C6"""
+    trades = td.TradeBook(
+        [made(1, "B", 7, 10, "20 09:20", 93.1), made(2, "S", 3, 10, "20 09:30", 60.0)]
+    )
+    with pytest.warns(td.DataWarning, match=r"multiplier not proved: 1 .* 93.1 in row 0"):
+        day = td.day_pnl(trades, prices={"43210": 12.0})
+    assert (day.realised, day[0].unrealised, day[0].open_average) == (20.1, None, None)
+    assert "row 0" in day.issues[0].detail
+    given = td.day_pnl(trades, prices={"43210": 12.0}, multipliers={"43210": 2})
+    assert (given.realised, given.unrealised) == (20.1, 4 * 2 * 12 - 53.2)
+
+
+def test_a_row_without_its_expiry_belongs_to_the_only_contract() -> None:
+    """C24"""
+    option = expiring(24, **CALL)
+    trades = td.TradeBook(
+        [made(1, "B", 10, 100, "20 10:00", **option), made(2, "S", 10, 115, "20 11:00", **CALL)]
+    )
+    with pytest.warns(td.DataWarning, match="expiry date missing: 1 .43210 2026-11-24: row 1"):
+        result = td.realised_pnl(trades)
+    assert (result.realised, len(result.open_lots), len(result)) == (150.0, 0, 1)

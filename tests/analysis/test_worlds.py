@@ -1,0 +1,132 @@
+"""Calculations on random worlds against an oracle of single shares, in fractions, by contract.
+
+The oracle is written from the docstrings, and knows the order in which the trades happened.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections import defaultdict, deque
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import DAY, unwarned
+from worlds import CONTRACTS, DAYS, Contract, Event, World, world
+
+RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
+Key = tuple[str, Contract, str]
+Lot = tuple[int, Fraction]
+
+
+class Ledger:
+    """Signed first in, first out, one share or contract at a time."""
+
+    def __init__(self, events: list[Event], day: dt.date, settle: Fraction | None) -> None:
+        self.realised: dict[Key, Fraction] = defaultdict(Fraction)
+        self.held: dict[Key, deque[Lot]] = defaultdict(deque)
+        self.expired: dict[Key, deque[Lot]] = defaultdict(deque)
+        for event in events:
+            on = event.time.date()
+            if on > day:
+                break
+            self._settle(on, day, settle)
+            sign = 1 if event.side == "B" else -1
+            for _ in range(event.quantity):
+                self._take(event, sign, event.value / event.quantity, on == day)
+        self._settle(day + dt.timedelta(days=1), day, settle)
+
+    def _take(self, event: Event, sign: int, value: Fraction, counts: bool) -> None:
+        key = event.client, event.contract, event.product
+        lots = self.held[key]
+        if lots and lots[0][0] == -sign:
+            _, opened = lots.popleft()
+            self.realised[key] += (opened - value) * sign if counts else 0
+        else:
+            lots.append((sign, value))
+
+    def _settle(self, now: dt.date, day: dt.date, price: Fraction | None) -> None:
+        for key, lots in self.held.items():
+            expiry = key[1].expiry
+            if expiry is None or not lots or not (expiry < now or now > day >= expiry):
+                continue
+            if price is not None:
+                closed = sum((price * key[1].multiplier - paid) * sign for sign, paid in lots)
+                self.realised[key] += closed if expiry == day else 0
+                lots.clear()
+            elif expiry < day:
+                self.expired[key] += lots
+                lots.clear()
+
+
+def key_of(row: Any) -> tuple[Any, ...]:
+    return row.client_id, row.exchange, row.security_id, row.expiry_date, row.product
+
+
+def named(key: Key) -> tuple[Any, ...]:
+    fields = dict(key[1].fields)
+    return key[0], fields["exchange"], fields["security_id"], key[1].expiry, key[2]
+
+
+def charges_of(events: list[Event], day: dt.date) -> Fraction:
+    orders: dict[Any, Fraction] = defaultdict(Fraction)
+    total = Fraction(0)
+    for event in events:
+        if event.time.date() == day:
+            row = event.row
+            order = (event.client, row.exchange, row.segment, row.order_no, event.side)
+            orders[order] += event.value
+            total += event.value / 1000 if event.side == "S" else 0
+    for value in orders.values():
+        total += (min(value * 3 / 1000, Fraction(5, 2)) + 1) * Fraction(118, 100)
+    return total
+
+
+def check(made: World, rng: random.Random) -> None:
+    day = DAY + dt.timedelta(days=rng.randrange(DAYS))
+    settle = rng.choice([None, Fraction(0), Fraction(1235, 100)])
+    prices = {
+        (row["exchange"], row["security_id"], contract.expiry): Fraction(rng.randint(1, 9999), 100)
+        for contract in CONTRACTS
+        for row in [dict(contract.fields)]
+    }
+    found = unwarned(
+        lambda: td.day_pnl(
+            made.book,
+            day=day,
+            prices=lambda row: float(prices[row.exchange, row.security_id, row.expiry_date]),
+            settle=None if settle is None else (lambda row: float(settle)),
+            charges=[RATE],
+        )
+    )
+    ledger = Ledger(made.events, day, settle)
+    realised = {named(key): value for key, value in ledger.realised.items() if value}
+    assert {key_of(row): Fraction(str(row.realised)) for row in found if row.realised} == realised
+    held = {named(key): sum(sign for sign, _ in lots) for key, lots in ledger.held.items() if lots}
+    assert {key_of(row): row.open_quantity for row in found if row.open_quantity} == held
+    unrealised = Fraction(0)
+    for key, lots in ledger.held.items():
+        fields = dict(key[1].fields)
+        price = prices[fields["exchange"], fields["security_id"], key[1].expiry]
+        unrealised += sum((price * key[1].multiplier - paid) * sign for sign, paid in lots)
+    assert found.unrealised == pytest.approx(float(unrealised), abs=1e-6)
+    assert found.charges == pytest.approx(float(charges_of(made.events, day)), abs=1e-6)
+    assert {key_of(lot) for lot in found.pnl.expired} == {
+        named(key) for key, lots in ledger.expired.items() if lots
+    }
+    problems = set(found.issues.to_dict()["problem"])
+    assert "multiplier not proved" not in problems
+    assert "order within a second unknown" not in problems
+    part = found.filter(product="I", client_id="C1")
+    assert part.net == pytest.approx(sum(row.net for row in part), abs=1e-6)
+    assert {key_of(lot) for lot in part.pnl.open_lots} <= {key_of(row) for row in part}
+
+
+@pytest.mark.parametrize("seed", range(0, 2000, 100))
+def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
+    for number in range(seed, seed + 100):
+        rng = random.Random(number)
+        check(world(rng), rng)
