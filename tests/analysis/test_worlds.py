@@ -125,7 +125,10 @@ def check(made: World, rng: random.Random) -> None:
     assert {key_of(lot) for lot in part.pnl.open_lots} <= {key_of(row) for row in part}
 
 
-@pytest.mark.parametrize("seed", range(0, 2000, 100))
+@pytest.mark.parametrize(
+    "seed",
+    [0, 100, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(200, 2000, 100))],
+)
 def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
     for number in range(seed, seed + 100):
         rng = random.Random(number)
