@@ -16,7 +16,6 @@ from sphinx.util.typing import ExtensionMetadata
 from tradingdata.table.rows import RECORD_TYPES
 
 MADE_BY_CALLS = {
-    "tradingdata.AccountBooks",
     "tradingdata.types.AsyncSearchPager",
     "tradingdata.types.ClientStats",
     "tradingdata.types.Issue",

@@ -25,7 +25,7 @@ from .errors import *  # noqa: F403  # the names of its `__all__`
 from .table.rows import Order, Stock, Trade, required
 
 __all__ = [
-    "AccountBooks",
+    "Accounts",
     "Archive",
     "AsyncClient",
     "Books",
@@ -45,8 +45,6 @@ __all__ = [
     "dask",
     "day_pnl",
     "execution_quality",
-    "fetch_books",
-    "order_books",
     "plot",
     "positions",
     "realised_pnl",
@@ -55,7 +53,6 @@ __all__ = [
     "sandbox",
     "show_versions",
     "token_file",
-    "trade_books",
     "types",
     "unrealised_pnl",
 ]
@@ -64,7 +61,7 @@ __all__ += errors.__all__
 
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox, types
-    from .accounts.fetch import AccountBooks, fetch_books, order_books, trade_books
+    from .accounts.fetch import Accounts
     from .analysis import (
         ChargeRate,
         charges,
@@ -82,7 +79,7 @@ if TYPE_CHECKING:
 
 # Imported on first use, because not every script needs asyncio, analysis or the sandbox.
 _LAZY = {
-    "accounts.fetch": ("AccountBooks", "fetch_books", "order_books", "trade_books"),
+    "accounts.fetch": ("Accounts",),
     "analysis": (
         *("ChargeRate", "analysis", "charges", "day_pnl", "execution_quality", "positions"),
         *("realised_pnl", "reconcile", "unrealised_pnl"),

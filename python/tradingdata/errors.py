@@ -19,6 +19,7 @@ the details of the call that are known::
     |  +- ServerError                         5xx
     +- ServiceError                           HTTP 200, error envelope (.service_message)
     +- BooksDisagreeError                     orders and trades are inconsistent (.books)
+    +- AccountsError                          some of many accounts failed (.errors, .received)
     +- DecodeError                            HTTP 200, malformed or undocumented body
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock with this symbol, code or ISIN (.nearest)
@@ -30,14 +31,16 @@ What to do names the argument and the environment variable, for a script and a t
 from __future__ import annotations
 
 import sys
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
+    "AccountsError",
     "ArchiveError",
     "AuthenticationError",
     "BadRequestError",
@@ -74,7 +77,8 @@ class TradingDataError(Exception):
         body: The beginning of the response body, with account numbers masked; ``""`` without one.
         page: For a search, the page that failed, to resume from with ``start_page=``.
         page_size: For a search, its page size, with which to resume.
-        received: For a search, the stocks received before that page.
+        received: For a search, the stocks received before that page; for many accounts, the book of
+            those that succeeded.
     """
 
     status_code: int | None = None
@@ -89,7 +93,7 @@ class TradingDataError(Exception):
     path: str | None = None
     page: int | None = None
     page_size: int | None = None
-    received: Any = None  # a StockList; its module is in a layer above this one
+    received: Any = None  # a book; its module is in a layer above this one
 
     def __init__(self, message: str = "", **details: Any) -> None:
         super().__init__(message)
@@ -186,6 +190,19 @@ class DecodeError(TradingDataError):
         offset: Byte offset of the first problem.
         path: JSON path of the value there, e.g. ``$.data[3].quantity``.
     """
+
+
+class AccountsError(TradingDataError):
+    """A call of ``Accounts`` failed for some accounts, or for all.
+
+    ``retryable`` is True if each of the errors is.
+
+    Attributes:
+        errors: The errors by the label of the account.
+        received: The book, or pair of books, of the accounts that succeeded.
+    """
+
+    errors: Mapping[str, Exception] = MappingProxyType({})
 
 
 class PaginationError(TradingDataError):

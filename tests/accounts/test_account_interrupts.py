@@ -51,15 +51,16 @@ if what == "turn":
     accounts |= dict.fromkeys(accounts, accounts["desk0"])
 threading.Thread(target=interrupt, daemon=True).start()
 try:
-    td.trade_books(accounts)
+    td.Accounts(accounts).trade_book()
     print("ended by itself")
 except KeyboardInterrupt:
     [(at, before)] = sent
 if form == "clients":
     assert not any(client.closed for client in accounts.values())
-ends = [each for each in threading.enumerate() if each.name.startswith("tradingdata-account")]
-for each in ends if what not in ("token", "turn") else ():
-    each.join()
+def working():
+    return [each for each in threading.enumerate() if each.name.startswith("tradingdata-account")]
+while what not in ("token", "turn") and working():
+    time.sleep(0.01)
 print(at, time.monotonic() - at, starved() - before)
 """
 
@@ -99,10 +100,11 @@ def test_f141_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
 
     service.choose(respond)
     clients = {label: td.Client(service.base_url, access_token=TOKEN) for label in "ab"}
+    accounts = td.Accounts(clients)
     with pytest.raises(KeyboardInterrupt), sent_after(0.3):
-        td.trade_books(clients)
+        accounts.trade_book()
     clients["a"].order_book()
-    assert {label: len(book) for label, book in td.trade_books(clients).items()} == {"a": 3, "b": 3}
+    assert [trade.account for trade in accounts.trade_book()] == ["a"] * 3 + ["b"] * 3
 
 
 def test_f141_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""The books of many accounts: books and errors by account, and one frame of one schema."""
+"""A client of many accounts: one book, its rows labelled, or an error with what was received."""
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sandbox_calls import arguments
 from tradingdata import sandbox
 
 LABELS = ("desk1", "desk2", "desk3")
+CALLS = ("trade_book", "order_book", "books")
 
 
 @pytest.fixture
@@ -26,159 +27,151 @@ def service() -> Iterator[sandbox.Service]:
         yield running
 
 
+def labels_of(book: Any) -> list[str]:
+    return list(dict.fromkeys(row.account for row in book))
+
+
 def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(
     service: sandbox.Service, profiles: Path
 ) -> None:
-    names = service.accounts
-    for label in names:
+    for label in LABELS:
         with profiles.open("a") as file:
             file.write(f'[{label}]\nbase_url = "{service.base_url}"\n')
             file.write(f'access_token = "{service.token(label)}"\n')
-    by_arguments = td.trade_books(arguments(service))
-    expected = {label: service.client(label).trade_book() for label in names}
-    assert by_arguments == expected
-    assert list(by_arguments) == list(names)
-    assert by_arguments.errors == {}
-    assert td.trade_books(names) == expected
-    of_desk2 = td.trade_books({f"of {name}": name for name in names})["of desk2"]
-    assert {trade.account for trade in of_desk2} == {"of desk2"}
-    assert of_desk2.response.content == expected["desk2"].response.content
-    clients = {name: service.client(name) for name in names}
-    assert td.trade_books(clients) == expected
+    expected = td.concat([service.client(label).trade_book() for label in LABELS])
+    assert labels_of(expected) == list(LABELS)
+    clients = {label: service.client(label) for label in LABELS}
+    for accounts in (arguments(service), LABELS, clients):
+        with td.Accounts(accounts) as many:
+            assert many.labels == LABELS
+            assert many.trade_book() == expected
+            assert many.trade_book() == expected
     assert not any(client.closed for client in clients.values())
-    response = by_arguments["desk2"].response
-    assert response is not None
-    assert response.account == "desk2"
 
 
 def test_order_books_too(service: sandbox.Service) -> None:
-    found = td.order_books(arguments(service))
-    assert {label: len(book) for label, book in found.items()} == dict.fromkeys(LABELS, 12)
-    assert found.to_pandas()["account"].unique().tolist() == list(LABELS)
+    orders = td.Accounts(arguments(service)).order_book()
+    assert isinstance(orders, td.OrderBook)
+    assert {label: len(orders.filter(account=label)) for label in LABELS} == dict.fromkeys(
+        LABELS, 12
+    )
 
 
 def test_both_books_of_each_account_agree(service: sandbox.Service) -> None:
-    both = td.fetch_books(arguments(service))
-    orders, trades = both.orders, both.trades
-    assert list(both) == list(orders) == list(trades) == list(LABELS)
+    orders, trades = td.Accounts(arguments(service)).books()
+    assert labels_of(orders) == labels_of(trades) == list(LABELS)
+    assert td.reconcile(orders, trades).agrees
+
+
+def test_a_label_of_a_mapping_is_that_of_the_rows(service: sandbox.Service) -> None:
+    client = service.client("desk1")
+    book = td.Accounts({"a": client, "b": client}).trade_book()
+    assert labels_of(book) == ["a", "b"]
+    assert client.trade_book()[0].account == client.account == "desk1"
+    a, b = (book.filter(account=label) for label in "ab")
+    assert [row._replace(account="b") for row in a] == list(b)
+
+
+def test_accounts_as_fields_of_one_frame(service: sandbox.Service) -> None:
+    book = td.Accounts(arguments(service)).trade_book()
+    sums = book.to_pandas().groupby("account")["trade_value"].sum()
     for label in LABELS:
-        assert both[label] == (orders[label], trades[label])
-        assert td.reconcile(orders[label], trades[label]).agrees
-    assert (orders.errors, trades.errors) == ({}, {})
+        own = sum(td.required(row.trade_value) for row in service.client(label).trade_book())
+        assert sums[label] == pytest.approx(own)
 
 
-def test_pairs_of_books_are_no_single_table(service: sandbox.Service) -> None:
-    both = td.fetch_books(arguments(service))
-    for use in (both.to_pandas, both.to_dicts):
-        with pytest.raises(TypeError, match=r"use `\.orders` or `\.trades`"):
-            use()
-    assert repr(both) == "<AccountBooks: Books of 3 accounts>"
-    with pytest.raises(AttributeError, match="OrderBook has no 'trades'"):
-        _ = both.orders.trades  # type: ignore[misc]
-
-
-def test_an_account_whose_books_cannot_be_had_is_missing_from_both(
-    service: sandbox.Service,
+@pytest.mark.parametrize("call", CALLS)
+def test_a_bad_account_stops_no_other_and_cannot_be_missed(
+    service: sandbox.Service, call: str
 ) -> None:
     accounts = arguments(service)
     accounts["desk2"]["access_token"] = "expired"
-    with pytest.warns(td.DataWarning, match="1 account failed: desk2") as caught:
-        both = td.fetch_books(accounts)
-    assert [warning.filename for warning in caught] == [__file__]
-    assert list(both.orders) == list(both.trades) == ["desk1", "desk3"]
-    assert both.orders.errors == both.trades.errors
-    assert isinstance(both.trades.errors["desk2"], td.AuthenticationError)
+    many = td.Accounts(accounts)
+    with pytest.raises(td.AccountsError, match=r"^1 account failed: desk2 \(Authent") as caught:
+        getattr(many, call)()
+    error = caught.value
+    assert list(error.errors) == ["desk2"]
+    assert isinstance(error.errors["desk2"], td.AuthenticationError)
+    assert error.errors["desk2"].account == "desk2"
+    received = error.received if call == "books" else [error.received]
+    for book in received:
+        assert labels_of(book) == ["desk1", "desk3"]
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.received) == (str(error), error.received)
+    assert str(again.errors["desk2"]) == str(error.errors["desk2"])
 
 
-def test_one_frame_has_the_account(service: sandbox.Service) -> None:
-    found = td.trade_books(arguments(service))
-    whole = td.concat(list(found.values()))
-    labels = [label for label, book in found.items() for _ in book]
-    pandas, polars, arrow = found.to_pandas(), found.to_polars(), found.to_arrow()
-    assert pandas.columns.tolist() == polars.columns == arrow.column_names
-    assert polars.columns == whole.columns
-    assert pandas["account"].tolist() == polars["account"].to_list() == labels
-    assert arrow["account"].to_pylist() == found.to_dict()["account"] == labels
-    assert pandas.equals(whole.to_pandas())
-    assert found.to_dicts()[3] == whole.to_dicts()[3]
-    picked = found.to_polars(["account", "symbol"])
-    assert picked.columns == ["account", "symbol"]
-    assert found.to_pandas(["symbol"]).columns.tolist() == ["symbol"]
-
-
-def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -> None:
-    accounts = arguments(service)
-    accounts["desk2"]["access_token"] = "expired"
-    with pytest.warns(
-        td.DataWarning, match=r"^1 account failed: desk2 \(Authentication"
-    ) as reported:
-        found = td.trade_books(accounts)
-    assert reported[0].filename == __file__
-    assert list(found) == ["desk1", "desk3"]
-    assert found.to_pandas()["account"].unique().tolist() == ["desk1", "desk3"]
-    assert isinstance(found.errors["desk2"], td.AuthenticationError)
-    assert found.errors["desk2"].account == "desk2"
-    assert repr(found) == (
-        "<AccountBooks: TradeBook of 2 accounts, 1 account failed: desk2 (AuthenticationError)>"
-    )
-    with pytest.raises(KeyError, match=r"'desk2' failed, see `\.errors`") as caught:
-        found["desk2"]
-    assert isinstance(caught.value.__cause__, td.AuthenticationError)
-    with pytest.raises(KeyError, match="desk9"):
-        found["desk9"]
-    with pytest.raises(td.AuthenticationError):
-        found.raise_errors()
-
-
-@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+@pytest.mark.parametrize("call", CALLS)
 def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
-    service: sandbox.Service,
+    service: sandbox.Service, call: str
 ) -> None:
-    full = td.trade_books(arguments(service))
-    failed = td.trade_books(
-        {label: {**given, "access_token": "x"} for label, given in arguments(service).items()}
-    )
+    def books(result: Any) -> list[Any]:
+        return list(result) if call == "books" else [result]
+
+    many = td.Accounts(arguments(service))
+    full = books(getattr(many, call)())
+    bad = {label: {**given, "access_token": "x"} for label, given in arguments(service).items()}
+    with pytest.raises(td.AccountsError, match="3 accounts failed: desk1") as caught:
+        getattr(td.Accounts(bad), call)()
     service.advance_to("09:00")
-    empty, none = td.trade_books(arguments(service)), td.trade_books([])
-    assert (len(failed.errors), len(empty)) == (3, 3)
-    for found in (failed, empty, none):
-        assert found.to_pandas().dtypes.equals(full.to_pandas().dtypes)
-        assert found.to_polars().schema == full.to_polars().schema
-        assert found.to_arrow().schema == full.to_arrow().schema
-        assert (len(found.to_pandas()), found.to_dicts()) == (0, [])
-    with pytest.raises(ExceptionGroup, match="3 accounts failed: desk1") as caught:
-        failed.raise_errors()
-    assert len(caught.value.exceptions) == 3
-    assert repr(none) == "<AccountBooks: TradeBook of 0 accounts>"
-    empty.raise_errors()
+    empty, none = getattr(many, call)(), getattr(td.Accounts([]), call)()
+    for found in (caught.value.received, empty, none):
+        for book, whole in zip(books(found), full, strict=True):
+            assert len(book) == 0
+            assert book.to_pandas().dtypes.equals(whole.to_pandas().dtypes)
+            assert book.to_polars().schema == whole.to_polars().schema
 
 
-@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_an_error_may_be_tried_again_if_all_of_it_may(service: sandbox.Service) -> None:
+    service.fail_next(503, account="desk2", times=None)
+    many = td.Accounts(arguments(service))
+    with pytest.raises(td.AccountsError) as caught:
+        many.trade_book(timeout=0.5)
+    assert caught.value.retryable
+    accounts = arguments(service)
+    accounts["desk1"]["access_token"] = "expired"
+    with pytest.raises(td.AccountsError) as caught:
+        td.Accounts(accounts).trade_book(timeout=0.5)
+    assert not caught.value.retryable
+
+
+def test_times_of_another_zone_are_an_error_of_their_account(service: sandbox.Service) -> None:
+    accounts = arguments(service)
+    accounts["desk2"]["tz"] = "Asia/Kolkata"
+    with pytest.raises(td.AccountsError) as caught:
+        td.Accounts(accounts).trade_book()
+    assert list(caught.value.errors) == ["desk2"]
+    assert "give all the same `tz`" in str(caught.value.errors["desk2"])
+    assert labels_of(caught.value.received) == ["desk1", "desk3"]
+
+
 def test_the_token_of_the_environment_serves_no_several_accounts(
     service: sandbox.Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would show the books of one account under the labels of all."""
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
     without = {label: {"base_url": service.base_url} for label in LABELS}
-    found = td.trade_books(without)
-    assert found == {}
-    assert "no access token of its own" in str(found.errors["desk1"])
-    assert len(td.trade_books({"desk1": without["desk1"]})) == 1
+    with pytest.raises(td.AccountsError) as caught:
+        td.Accounts(without).trade_book()
+    assert "no access token of its own" in str(caught.value.errors["desk1"])
+    assert labels_of(td.Accounts({"desk1": without["desk1"]}).trade_book()) == ["desk1"]
 
 
 def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
     with pytest.raises(TypeError, match=r"use \['desk1'\]"):
-        td.trade_books("desk1")
+        td.Accounts("desk1")
     with pytest.raises(ValueError, match="names a profile twice"):
-        td.trade_books(["desk1", "desk1"])
+        td.Accounts(["desk1", "desk1"])
     with pytest.raises(TypeError, match="label must be non-empty text, not 5"):
-        td.trade_books([5])  # type: ignore[list-item]
+        td.Accounts([5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"'desk1' must be the name of a profile, .* not int"):
-        td.trade_books({"desk1": 5})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
-        td.trade_books({"desk1": {"base_url": service.base_url, "tokn": "x"}})
+        td.Accounts({"desk1": 5})
     with pytest.raises(td.ConfigurationError, match="concurrency"):
-        td.trade_books([], concurrency=0)
+        td.Accounts([], concurrency=0)
+    with pytest.raises(TypeError, match="progress"):
+        td.Accounts([], progress="yes")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="timeout"):
+        td.Accounts(arguments(service)).trade_book(timeout="5")  # type: ignore[arg-type]
 
 
 def test_an_argument_that_no_client_takes_is_reported_with_its_account(
@@ -186,12 +179,45 @@ def test_an_argument_that_no_client_takes_is_reported_with_its_account(
 ) -> None:
     token = service.token("desk1")
     arguments = {"base_url": service.base_url, "access_token": token}
+    accounts = td.Accounts({"mine": arguments, "yours": {**arguments, "attemps": 1}})
     with pytest.raises(TypeError, match="attemps") as caught:
-        td.trade_books({"mine": arguments, "yours": {**arguments, "attemps": 1}})
+        accounts.trade_book()
     assert caught.value.__notes__ == ["account 'yours'"]
 
 
-def test_no_more_are_asked_at_once_than_allowed() -> None:
+def test_clients_and_their_tokens_are_kept_between_calls(service: sandbox.Service) -> None:
+    asked: list[str] = []
+
+    def token_of(label: str) -> Callable[[], str]:
+        def token() -> str:
+            asked.append(label)
+            return service.token(label)
+
+        return token
+
+    accounts = {
+        label: {"base_url": service.base_url, "access_token": token_of(label)} for label in LABELS
+    }
+    with td.Accounts(accounts) as many:
+        for _ in range(3):
+            many.trade_book()
+    assert sorted(asked) == sorted(LABELS)
+    assert many.closed
+    many.close()
+    with pytest.raises(td.ClientClosedError, match="make a new Accounts"):
+        many.trade_book()
+
+
+def test_more_accounts_than_are_kept_open(
+    service: sandbox.Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tradingdata.accounts.fetch._MOST_KEPT", 2)
+    with td.Accounts(arguments(service)) as many:
+        assert many.trade_book() == many.trade_book()
+        assert many._clients == {}
+
+
+def test_token_functions_run_side_by_side_and_no_more_than_allowed() -> None:
     lock, at_once, most = threading.Lock(), 0, 0
     gate = threading.Event()
 
@@ -208,10 +234,17 @@ def test_no_more_are_asked_at_once_than_allowed() -> None:
     accounts = {
         f"desk{n}": {"base_url": "http://127.0.0.1:9", "access_token": token} for n in range(12)
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", td.DataWarning)
-        found = td.trade_books(accounts, concurrency=3)
-    assert (len(found.errors), most) == (12, 3)
+    with pytest.raises(td.AccountsError) as caught:
+        td.Accounts(accounts, concurrency=3).trade_book()
+    assert (len(caught.value.errors), most) == (12, 3)
+
+
+def test_an_accounts_shows_no_token_and_cannot_be_pickled(service: sandbox.Service) -> None:
+    many = td.Accounts(arguments(service))
+    assert repr(many) == "<Accounts: 3 accounts>"
+    assert len(many) == 3
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        pickle.dumps(many)
 
 
 def interrupted() -> str:
@@ -220,11 +253,10 @@ def interrupted() -> str:
 
 def test_an_interrupt_ends_the_calls_of_all_others(service: sandbox.Service) -> None:
     service.fail_next("stall", seconds=60, account="desk2", times=None)
-
     accounts = arguments(service)
     accounts["desk1"]["access_token"] = interrupted
     with within(5), pytest.raises(KeyboardInterrupt):
-        td.trade_books(accounts)
+        td.Accounts(accounts).trade_book()
 
 
 def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.Service) -> None:
@@ -234,7 +266,7 @@ def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.S
     class Late(dict[str, Any]):
         def get(self, key: str, default: Any = None) -> Any:
             assert raised.wait(5)
-            time.sleep(0.2)  # the calling thread closes the other clients meanwhile
+            time.sleep(0.2)  # the calling thread has stopped waiting meanwhile
             return super().get(key, default)
 
     def interrupted() -> str:
@@ -245,7 +277,7 @@ def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.S
     accounts["desk1"]["access_token"] = interrupted
     accounts["desk2"] = Late(accounts["desk2"])
     with within(5), pytest.raises(KeyboardInterrupt):
-        td.trade_books(accounts)
+        td.Accounts(accounts).trade_book()
 
 
 def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
@@ -256,7 +288,7 @@ def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
     options = arguments(service)
     options["desk1"]["access_token"] = interrupted
     for fetch in (
-        lambda clients: td.trade_books(clients),
+        lambda clients: td.Accounts(clients).trade_book(),
         lambda clients: td.Archive(tmp_path / "archive").fetch(list(clients.values())),
     ):
         with ExitStack() as stack:
@@ -270,18 +302,16 @@ def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
 
 def test_timeout_is_for_each_account(service: sandbox.Service) -> None:
     service.fail_next("stall", seconds=60, account="desk2", times=None)
-    with within(5), pytest.warns(td.DataWarning):
-        found = td.trade_books(arguments(service), timeout=0.5)
-    assert isinstance(found.errors["desk2"], td.DeadlineError)
+    with within(5), pytest.raises(td.AccountsError) as caught:
+        td.Accounts(arguments(service)).trade_book(timeout=0.5)
+    assert isinstance(caught.value.errors["desk2"], td.DeadlineError)
 
 
-@pytest.mark.parametrize("call", [td.trade_books, td.order_books, td.fetch_books])
+@pytest.mark.parametrize("call", CALLS)
 def test_progress_counts_the_accounts(
-    service: sandbox.Service, call: Any, capsys: pytest.CaptureFixture[str]
+    service: sandbox.Service, call: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call(arguments(service), progress=True)
+    getattr(td.Accounts(arguments(service), progress=True), call)()
     assert "3/3" in capsys.readouterr().err
-    call(arguments(service))
+    getattr(td.Accounts(arguments(service)), call)()
     assert capsys.readouterr().err == ""
-    with pytest.raises(TypeError, match="progress"):
-        call(arguments(service), progress="yes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +22,7 @@ def service() -> Iterator[sandbox.Service]:
 
 
 def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> None:
-    trades, orders = td.trade_books(arguments(service)), td.order_books(arguments(service))
+    orders, trades = td.Accounts(arguments(service)).books()
     pnl = td.realised_pnl(trades)
     tables: list[Any] = [
         td.positions(trades),
@@ -35,19 +34,20 @@ def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> Non
         td.reconcile(orders, trades),
         td.execution_quality(orders, trades),
     ]
-    clients = {book[0].client_id: label for label, book in trades.items()}
+    clients = {trade.client_id: trade.account for trade in trades}
     for table in tables:
         assert {row.account for row in table} == set(LABELS)
         assert all(clients[row.client_id] == row.account for row in table)
         assert table.columns[0] == "account"
     for label in LABELS:
-        alone = td.realised_pnl(trades[label])
+        alone = td.realised_pnl(trades.filter(account=label))
         assert [row for row in pnl if row.account == label] == list(alone)
 
 
 def test_books_by_label_are_taken_too(service: sandbox.Service) -> None:
-    trades = td.trade_books(arguments(service))
-    assert td.realised_pnl(dict(trades)) == td.realised_pnl(trades)
+    trades = td.Accounts(arguments(service)).trade_book()
+    by_label = {label: trades.filter(account=label) for label in LABELS}
+    assert td.realised_pnl(by_label) == td.realised_pnl(trades)
     assert len(td.realised_pnl({})) == 0
     wrong: list[Any] = [{"desk1": td.OrderBook()}, {1: td.TradeBook()}, [td.TradeBook()], None]
     for given in wrong:
@@ -55,22 +55,18 @@ def test_books_by_label_are_taken_too(service: sandbox.Service) -> None:
             td.realised_pnl(given)
 
 
-def test_an_account_that_failed_is_an_error_and_no_part_of_a_sum(service: sandbox.Service) -> None:
+def test_an_account_that_failed_is_no_part_of_a_sum_by_mistake(service: sandbox.Service) -> None:
     accounts = arguments(service)
     accounts["desk3"]["access_token"] = "expired"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", td.DataWarning)
-        trades = td.trade_books(accounts)
-    for calculate in (td.positions, td.realised_pnl):
-        with pytest.raises(td.AuthenticationError):
-            calculate(trades)
-    assert {row.account for row in td.positions(dict(trades))} == {"desk1", "desk2"}
+    with pytest.raises(td.AccountsError) as caught:
+        td.positions(td.Accounts(accounts).trade_book())
+    assert {row.account for row in td.positions(caught.value.received)} == {"desk1", "desk2"}
 
 
 def test_a_book_has_the_label_of_the_client_that_fetched_it(service: sandbox.Service) -> None:
     trades = service.client("desk2").trade_book()
     assert {row.account for row in td.positions(trades)} == {"desk2"}
-    assert {row.account for row in td.positions(trades[:])} == {None}
+    assert {row.account for row in td.positions(trades[:])} == {"desk2"}
 
 
 def test_one_client_under_two_labels_does_not_count_twice() -> None:

@@ -53,13 +53,14 @@ async_client = td.AsyncClient("http://127.0.0.1:9", **options)
 archive = td.Archive("books", tz="Asia/Kolkata")
 results = [td.realised_pnl(book), td.positions(book), td.reconcile(order_book, book)]
 results += [td.execution_quality(order_book, book)]
-accounts = td.trade_books({"a": {"base_url": "http://127.0.0.1:9", **options}})
+accounts = td.Accounts({"a": {"base_url": "http://127.0.0.1:9", **options}})
 OWNERS = {
     "functions": [],
     "books": [book, order_book, stock_list, book[0], order_book[0], stock_list[0]],
-    "results": [*results, accounts],
+    "results": results,
     "services": [
-        client, async_client, client.search("x"), async_client.search("x"), client.stats, archive,
+        accounts, client, async_client, client.search("x"), async_client.search("x"), client.stats,
+        archive,
     ],
 }
 # What never returns, ends the others, or opens descriptors of the test itself.

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_type
+from typing import assert_type
 
 import tradingdata as td
 from tradingdata.archive import FetchedAccounts
 
 
 def many(client: td.Client) -> None:
-    found = td.trade_books(["desk1", "desk2"], concurrency=4, timeout=5)
-    assert_type(found, td.AccountBooks[td.TradeBook])
-    assert_type(found["desk1"], td.TradeBook)
-    assert_type(found.errors, dict[str, td.TradingDataError])
-    assert_type(td.order_books({"desk1": client})["desk1"][0], td.Order)
-    assert_type(found.to_dicts(["symbol"]), list[dict[str, Any]])
-    td.trade_books({"desk1": {"base_url": "https://example.com"}, "desk2": "a profile"})
-    td.trade_books(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with td.Accounts(["desk1", "desk2"], concurrency=4) as accounts:
+        assert_type(accounts.trade_book(timeout=5), td.TradeBook)
+        assert_type(accounts.order_book()[0].account, str | None)
+        orders, trades = accounts.books()
+    td.reconcile(orders, trades)
+    assert_type(td.Accounts({"desk1": client}).labels, tuple[str, ...])
+    td.Accounts({"desk1": {"base_url": "https://example.com"}, "desk2": "a profile"})
+    td.Accounts(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def both_books(client: td.Client) -> None:
-    found = td.fetch_books({"desk1": client}, timeout=5)
-    assert_type(found, td.AccountBooks[td.Books])
-    assert_type(found["desk1"].orders, td.OrderBook)
-    assert_type(found.trades, td.AccountBooks[td.TradeBook])
-    td.reconcile(found.orders, found.trades)
-    td.trade_books({"desk1": client}).orders  # type: ignore[misc]  # pyright: ignore  # noqa: B018
+def failed(error: td.AccountsError) -> None:
+    assert_type(error.errors["desk1"], Exception)
 
 
 def on_a_cluster(archive: td.Archive) -> None:

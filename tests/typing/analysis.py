@@ -42,8 +42,8 @@ def profit(trades: td.TradeBook) -> None:
     td.realised_pnl(trades, "C1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def valuation(trades: td.TradeBook, accounts: td.AccountBooks[td.TradeBook]) -> None:
-    pnl = td.realised_pnl(accounts)
+def valuation(trades: td.TradeBook, accounts: td.Accounts) -> None:
+    pnl = td.realised_pnl(accounts.trade_book())
     td.positions({"desk1": trades})
     td.positions(td.OrderBook())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     value = td.unrealised_pnl(pnl.open_lots, {"2885": 1412.5, "1594": None})

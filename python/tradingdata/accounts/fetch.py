@@ -1,9 +1,10 @@
-"""Concurrent requests for the books of many accounts, with the failures listed by account."""
+"""A client of many accounts: the same calls for all of them, side by side, as one book."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
@@ -12,168 +13,217 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
 from .._util.stopping import stop_on
-from .._util.validate import count, flag, shown
-from .._util.warn import warn_user
+from .._util.validate import count, flag, seconds, shown
 from ..books.book import OrderBook, TradeBook, concat
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.snapshot import Books
-from ..errors import ConfigurationError, DataWarning, TradingDataError
-from ..table.export import TableExport
+from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-
-    from ..table.selection import Selection
+    from collections.abc import Callable, Collection, Generator
+    from typing import Self
 
     Account = Client | str | Mapping[str, Any]
-    Accounts = Mapping[str, Account] | Iterable[str]
 
-AnyBooks = TypeVar("AnyBooks", bound=TradeBook | OrderBook | Books)
 Fetched = TypeVar("Fetched")
 Item = TypeVar("Item")
+AnyBook = TypeVar("AnyBook", TradeBook, OrderBook)
 
 _NAMED = 3  # number of accounts listed in a message
+_MOST_KEPT = 250  # clients; each has a connection open, and a process may often have 1,024 files
 
 
-class AccountBooks(TableExport, Mapping[str, AnyBooks]):
-    """The books of several accounts by label, and the errors of those that failed.
+class Accounts:
+    """A client of many accounts, which calls the service for all of them side by side.
 
-    A mapping from the label of an account to its ``TradeBook``, ``OrderBook`` or pair of ``Books``,
-    in the order of the accounts, without the accounts that failed: check ``errors``, or call
-    ``raise_errors()``, before using totals.
+    Each call returns one book with the rows of all accounts, in their order; the field ``account``
+    of a row is its label. Two labels of one client are two accounts. An account that fails stops no
+    other: ``AccountsError`` has its error, and the book of those that succeeded.
 
-    Exports give one table with the column ``account``, with the same schema even if every
-    account failed. Pairs of books are two tables: use ``orders`` and ``trades``.
-
-    Attributes:
-        errors: The errors by label; empty if every account has its books.
-    """
-
-    def __init__(
-        self, kind: type[AnyBooks], books: dict[str, AnyBooks], errors: dict[str, TradingDataError]
-    ) -> None:
-        self._kind = kind
-        self._books = books
-        self.errors = errors
-
-    def __getitem__(self, label: str) -> AnyBooks:
-        if label in self.errors:
-            raise KeyError(f"{label!r} failed, see `.errors`") from self.errors[label]
-        return self._books[label]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._books)
-
-    def __len__(self) -> int:
-        return len(self._books)
-
-    @property
-    def orders(self: AccountBooks[Books]) -> AccountBooks[OrderBook]:
-        """The order books of pairs, with the same errors."""
-        books = {label: pair.orders for label, pair in self.items()}
-        return AccountBooks(OrderBook, books, self.errors)
-
-    @property
-    def trades(self: AccountBooks[Books]) -> AccountBooks[TradeBook]:
-        """The trade books of pairs, with the same errors."""
-        books = {label: pair.trades for label, pair in self.items()}
-        return AccountBooks(TradeBook, books, self.errors)
-
-    def raise_errors(self) -> None:
-        """Raises the errors, if any.
-
-        Raises:
-            TradingDataError: One account failed.
-            ExceptionGroup: Several accounts failed.
-        """
-        raise_errors(self.errors)
-
-    def _selection(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> Selection:
-        if self._kind is Books:
-            raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
-        kind: Any = self._kind
-        books: list[Any] = list(self._books.values()) or [kind()]
-        chosen: Selection = concat(books)._selection(columns, extra=extra)
-        return chosen
-
-    def __repr__(self) -> str:
-        accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"
-        failed = f", {_failure_text(self.errors)}" if self.errors else ""
-        return f"<AccountBooks: {self._kind.__name__} of {accounts}{failed}>"
-
-
-def trade_books(
-    accounts: Accounts,
-    *,
-    concurrency: int = 8,
-    timeout: float | None = None,
-    progress: bool = False,
-) -> AccountBooks[TradeBook]:
-    """Returns the trade books of many accounts, fetched in threads.
-
-    A failing account does not stop the others: its error is in ``errors``, and a ``DataWarning``
-    reports it. With several accounts, each needs its own token, because
-    ``TRADINGDATA_ACCESS_TOKEN`` would return the books of one account under all labels.
+    Each account needs its own token: ``TRADINGDATA_ACCESS_TOKEN`` would return the books of one
+    account under all labels. Thread-safe. Clients are created when they are first needed and kept
+    until ``close``, unless there are more than 250 accounts: then each call creates and closes its
+    own, since each client keeps a connection open. Clients that you pass stay open.
 
     Args:
         accounts: Names of profiles, or a mapping from a label to the arguments of a ``Client``, to
             the name of a profile, or to a client.
-        concurrency: Maximum number of accounts fetched at a time.
-        timeout: Seconds for each account.
+        concurrency: Maximum number of accounts fetched at a time, each in a thread.
         progress: Whether to show a progress bar (tqdm).
-
-    Returns:
-        The books and the errors by account.
 
     Raises:
         TypeError: A value does not describe an account.
         ValueError: A name occurs twice.
 
     Example:
-        >>> books = td.trade_books(["desk1", "desk2"])
-        >>> books.to_pandas().groupby("account")["trade_value"].sum()
+        >>> with td.Accounts(["desk1", "desk2"]) as accounts:
+        ...     trades = accounts.trade_book()
+        >>> trades.to_pandas().groupby("account")["trade_value"].sum()
     """
-    fetched = _fetch_each(Client.trade_book, accounts, concurrency, timeout, progress)
-    return AccountBooks(TradeBook, *fetched)
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account] | Iterable[str],
+        *,
+        concurrency: int = 8,
+        progress: bool = False,
+    ) -> None:
+        self._accounts = named_accounts(accounts)
+        self._concurrency = count("concurrency", concurrency)
+        self._progress = flag("progress", progress)
+        self._clients: dict[str, Client] = {}
+        self._closed = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the accounts, in order."""
+        return tuple(self._accounts)
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return self._closed
+
+    def trade_book(self, *, timeout: float | None = None) -> TradeBook:
+        """Returns the trades of all accounts; see ``Client.trade_book``.
+
+        Args:
+            timeout: Seconds for each account; replaces that of its client.
+
+        Returns:
+            A ``TradeBook`` with the rows of all accounts, in their order.
+
+        Raises:
+            AccountsError: The book of an account could not be fetched. ``received`` is the book of
+                the others, and ``errors`` has the errors by label.
+        """
+        book: TradeBook = self._fetched(Client.trade_book, timeout, partial(_joined, TradeBook))
+        return book
+
+    def order_book(self, *, timeout: float | None = None) -> OrderBook:
+        """Returns the orders of all accounts; see ``trade_book``."""
+        book: OrderBook = self._fetched(Client.order_book, timeout, partial(_joined, OrderBook))
+        return book
+
+    def books(self, *, timeout: float | None = None) -> Books:
+        """Returns the orders and trades of all accounts, those of each account consistent.
+
+        Args:
+            timeout: Seconds for all requests of an account together.
+
+        Returns:
+            ``(orders, trades)``, a ``Books``.
+
+        Raises:
+            AccountsError: As in ``trade_book``; ``received`` is a pair. If the books of an account
+                remain inconsistent, its error has the latest pair in ``books``.
+        """
+        return self._fetched(Client.books, timeout, _joined_pairs)
+
+    def close(self) -> None:
+        """Closes the clients that it created. Safe to call more than once."""
+        self._closed = True
+        for client in list(self._clients.values()):
+            client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._accounts)
+
+    def __repr__(self) -> str:
+        accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"
+        return f"<Accounts: {accounts}{', closed' if self._closed else ''}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an Accounts cannot be copied or pickled: its tokens must not leave it")
+
+    def _fetched(
+        self,
+        call: Callable[..., Fetched],
+        timeout: float | None,
+        join: Callable[[list[Fetched]], Fetched],
+    ) -> Fetched:
+        """Returns the results of a call as one; raises if it failed for an account."""
+        limit = None if timeout is None else seconds("timeout", timeout)
+        if self._closed:
+            raise ClientClosedError("the accounts are closed: make a new Accounts")
+
+        def fetch(label: str) -> Fetched | TradingDataError:
+            try:
+                return self._call(label, call, limit)
+            except TradingDataError as error:
+                error.account = error.account or label
+                return error
+            except Exception as error:  # e.g. a TypeError for an unknown option of Client
+                error.add_note(f"account {label!r}")
+                raise
+
+        with closing(
+            side_by_side(fetch, self._accounts, self._concurrency, self._progress)
+        ) as arrivals:
+            arrived = dict(arrivals)
+        results: dict[str, Any] = {label: arrived[label] for label in self._accounts}
+        errors = _refusals(results)
+        received = join([each for label, each in results.items() if label not in errors])
+        if errors:
+            raise AccountsError(
+                f"{_failure_text(errors)}: `errors` has them by label, and `received` what the "
+                "other accounts returned",
+                errors=errors,
+                received=received,
+                retryable=all(error.retryable for error in errors.values()),
+            )
+        return received
+
+    def _call(self, label: str, call: Callable[..., Fetched], timeout: float | None) -> Fetched:
+        account = self._accounts[label]
+        client = account if isinstance(account, Client) else self._clients.get(label)
+        if client is not None:
+            return call(client._under(label), timeout=timeout)
+        client = client_of(label, account, alone=len(self) == 1)
+        if len(self) > _MOST_KEPT:
+            with client:
+                return call(client, timeout=timeout)
+        kept = self._clients.setdefault(label, client)
+        if kept is not client or self._closed:  # another thread was faster
+            client.close()
+        return call(kept, timeout=timeout)
 
 
-def order_books(
-    accounts: Accounts,
-    *,
-    concurrency: int = 8,
-    timeout: float | None = None,
-    progress: bool = False,
-) -> AccountBooks[OrderBook]:
-    """Returns the order books of many accounts; see ``trade_books``."""
-    fetched = _fetch_each(Client.order_book, accounts, concurrency, timeout, progress)
-    return AccountBooks(OrderBook, *fetched)
+def _joined(kind: type[AnyBook], books: Collection[AnyBook]) -> AnyBook:
+    return concat(books) if books else kind()
 
 
-def fetch_books(
-    accounts: Accounts,
-    *,
-    concurrency: int = 8,
-    timeout: float | None = None,
-    progress: bool = False,
-) -> AccountBooks[Books]:
-    """Returns the order and trade books of many accounts, those of each account consistent.
+def _joined_pairs(pairs: list[Books]) -> Books:
+    orders, trades = zip(*pairs, strict=True) if pairs else ((), ())
+    return Books(_joined(OrderBook, orders), _joined(TradeBook, trades))
 
-    ``Client.books`` for each account, ``concurrency`` at a time; see ``trade_books``.
 
-    Args:
-        accounts: Names of profiles, or a mapping from a label to the arguments of a ``Client``, to
-            the name of a profile, or to a client.
-        concurrency: Maximum number of accounts fetched at a time.
-        timeout: Seconds for each account.
-        progress: Whether to show a progress bar (tqdm).
+def _refusals(results: Mapping[str, Any]) -> dict[str, TradingDataError]:
+    """Returns the errors among the results, and one for each that cannot be joined to the others.
 
-    Returns:
-        A pair of ``Books`` by account; ``.orders`` and ``.trades`` are the books of one kind. If
-        the books of an account remain inconsistent, its error has the latest pair in ``books``.
+    Times in different zones cannot be in one book. Those of the first account decide.
     """
-    fetched = _fetch_each(Client.books, accounts, concurrency, timeout, progress)
-    return AccountBooks(Books, *fetched)
+    errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
+    zone: Any = ...
+    for label, each in results.items():
+        if label in errors:
+            continue
+        own = (each[0] if isinstance(each, Books) else each)._rows.zone
+        zone = own if zone is ... else zone
+        if own != zone:
+            errors[label] = ConfigurationError(
+                f"its times are in {own}, and those of other accounts in {zone}: give all the same "
+                "`tz`",
+                account=label,
+            )
+    return errors
 
 
 def named_accounts(accounts: Any) -> dict[str, Account]:
@@ -265,44 +315,6 @@ def side_by_side(
     finally:
         stop.set()
         bar.close()
-
-
-def _fetch_each(
-    call: Callable[..., Fetched],
-    accounts: Accounts,
-    concurrency: int,
-    timeout: float | None,
-    progress: bool,
-) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
-    """Returns the results of the call by label, and the errors of the accounts that failed."""
-    named = named_accounts(accounts)
-    workers = count("concurrency", concurrency)
-
-    def fetch(label: str) -> Fetched | TradingDataError:
-        account = named[label]
-        try:
-            client = client_of(label, account, alone=len(named) == 1)
-            if client is account:
-                return call(client._under(label), timeout=timeout)
-            with client:
-                return call(client, timeout=timeout)
-        except TradingDataError as error:
-            error.account = error.account or label
-            return error
-        except Exception as error:  # e.g. a TypeError for an unknown option of Client
-            error.add_note(f"account {label!r}")
-            raise
-
-    with closing(side_by_side(fetch, named, workers, progress)) as arrivals:
-        arrived = dict(arrivals)
-    results = {label: arrived[label] for label in named}
-    errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
-    if errors:
-        warn_user(DataWarning(f"{_failure_text(errors)}; see .errors"))
-    fetched = {
-        label: each for label, each in results.items() if not isinstance(each, TradingDataError)
-    }
-    return fetched, errors
 
 
 def raise_errors(failed: Mapping[str, Exception]) -> None:

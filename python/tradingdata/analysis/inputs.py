@@ -36,18 +36,13 @@ AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, list[str | None]]:
     """Returns all rows as one book, and the account label of each row.
 
-    A single book has the label of the client that fetched it, if any. The books of several accounts
-    are used only if every account has one, because sums without the others would mislead.
+    The rows of a book have it; books by label have theirs.
 
     Raises:
         TypeError: If ``given`` is neither a book of that kind nor such books by label.
-        TradingDataError: If the book of an account could not be fetched.
     """
     if isinstance(given, kind):
-        label = given.response.account if given.response is not None else None
-        return given, [label] * len(given)
-    if hasattr(given, "raise_errors"):  # ``AccountBooks``, of a package above this one
-        given.raise_errors()
+        return given, given._rows.column("account")
     books: dict[Any, Any] = dict(given) if isinstance(given, Mapping) else {None: given}
     for label, book in books.items():
         if not isinstance(label, str) or not isinstance(book, kind):
