@@ -9,19 +9,18 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Mapping
-from contextlib import ExitStack
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ._util.optional_imports import require
 from ._util.validate import count
-from .accounts.fetch import client_of, named_accounts
-from .errors import ConfigurationError, TradingDataError
+from .accounts.fetch import Accounts, accounts_error, client_of, named_accounts
+from .errors import AccountsError, ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from .archive import Archive, FetchedAccounts
+    from .archive import Archive, Fetched
     from .client.client import Client
 
 __all__ = ["fetch"]
@@ -35,7 +34,7 @@ def fetch(
     share: int = 25,
     concurrency: int = 8,
     timeout: float | None = None,
-) -> FetchedAccounts:
+) -> dict[str, Fetched]:
     """Fetches the order and trade books of many accounts into an archive, on Dask's workers.
 
     Runs on the current Dask client, or else as Dask is configured, and returns when all are stored.
@@ -53,17 +52,17 @@ def fetch(
         timeout: Seconds for each call.
 
     Returns:
-        The log entries by account, and the errors of the accounts that failed.
+        The log entries by account.
 
     Raises:
         ConfigurationError: ``client`` cannot be imported, or the archive has ``storage_options``,
             which may contain credentials.
+        AccountsError: Accounts failed; ``received`` has the log entries of the others, which are
+            stored.
         ArchiveError: A share could not be stored.
         ImportError: dask is not installed.
     """
     dask = require("dask", "dask", "tradingdata.dask")
-    from .archive import FetchedAccounts
-
     if isinstance(accounts, Mapping):
         raise ConfigurationError(
             "accounts is a mapping, which would appear in the task graph and on the dashboard: "
@@ -95,33 +94,43 @@ def fetch(
         )
         for start in range(0, len(labels), size)
     ]
-    found = FetchedAccounts({}, {})
-    for part in dask.compute(*tasks):
-        found.fetched.update(part.fetched)
-        found.errors.update(part.errors)
+    found: dict[str, Fetched] = {}
+    errors: dict[str, Exception] = {}
+    for fetched, failed in dask.compute(*tasks):
+        found |= fetched
+        errors |= failed
+    if errors:
+        raise accounts_error(errors, found)
     return found
+
+
+class _Share(Accounts):
+    """Some of the accounts, whose clients a function may create."""
+
+    def __init__(
+        self, labels: Sequence[str], create: Callable[[str], Client] | None, concurrency: int
+    ) -> None:
+        super().__init__(labels, concurrency=concurrency)
+        self._create = create
+
+    def _make(self, label: str) -> Client:
+        # A share may have one account, and the environment's token may be that of another one.
+        return self._create(label) if self._create else client_of(label, label)
 
 
 def _fetch_share(
     archive: Archive,
     labels: Sequence[str],
-    make: Callable[[str], Client] | None,
+    create: Callable[[str], Client] | None,
     concurrency: int,
     timeout: float | None,
-) -> FetchedAccounts:
-    """Fetches and stores some accounts; an account without a client is an error of its own."""
-    clients, errors = [], {}
-    with ExitStack() as opened:
-        for label in labels:
-            try:
-                client = make(label) if make else client_of(label, label)
-                clients.append(opened.enter_context(client))
-            except TradingDataError as error:
-                error.account = error.account or label
-                errors[label] = error
-        done = archive.fetch(clients, timeout=timeout, concurrency=concurrency)
-    done.errors.update(errors)
-    return done
+) -> tuple[dict[str, Fetched], Mapping[str, Exception]]:
+    """Fetches and stores some accounts; returns the entries and the errors by label."""
+    with _Share(labels, create, concurrency) as accounts:
+        try:
+            return archive.fetch(accounts, timeout=timeout), {}
+        except AccountsError as error:
+            return error.received, error.errors
 
 
 def _is_importable(function: Any) -> bool:

@@ -16,6 +16,7 @@ from sandbox_calls import arguments
 from service import Authority, Behaviour, Request, Service
 from signalling import sent_after
 from stalled_phases import served_phase
+from starvation import starved
 from tradingdata import sandbox
 from tradingdata._util.platform import ForkLock
 from tradingdata._util.stopping import Stopped, pause, raise_if_stopped, stop_on
@@ -82,11 +83,12 @@ def test_f141_an_interrupt_ends_the_process_in_every_phase(
     environment = s.resolver(tmp_path, seconds=20) if phase == "DNS" else {}
     with served_phase(phase, ca) as url:
         arguments = (url, service.base_url, str(ca.pem_file), phase, form)
+        before = starved()
         [line] = run_child(INTERRUPT, *arguments, environment=environment).splitlines()
-        ended = time.monotonic()
+        ended, ours = time.monotonic(), starved() - before
     sent, calls_ended, waited = map(float, line.split())
     assert calls_ended - waited <= PROMISED
-    assert ended - sent - waited <= PROMISED
+    assert ended - sent - waited - ours <= PROMISED
 
 
 def test_f141_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
@@ -112,9 +114,9 @@ def test_f141_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
     with sandbox.start(accounts=labels, orders=12) as service:
         service.fail_next("stall", seconds=60, account="desk2", times=None)
         archive = td.Archive(tmp_path / "books")
-        clients = [td.Client(**given, account=name) for name, given in arguments(service).items()]
+        accounts = td.Accounts(arguments(service))
         with pytest.raises(KeyboardInterrupt), sent_after(1.0):
-            archive.fetch(clients)
+            archive.fetch(accounts)
         stored = {(entry.account, entry.book) for entry in archive.fetches() if entry.ok}
     assert stored == {
         (label, book) for label in ("desk1", "desk3") for book in ("orders", "trades")

@@ -49,18 +49,21 @@ def with_profiles(service: sandbox.Service, file: Path) -> list[str]:
     return list(service.accounts)
 
 
-def fetched(folder: Path, accounts: object, **options: Any) -> Any:
-    """An archive, and the result of fetching the accounts into it."""
+def fetched(folder: Path, accounts: Any, **options: Any) -> tuple[td.Archive, Any, Any]:
+    """An archive, and the entries and the errors of fetching the accounts into it."""
     archive = td.Archive(folder / "books")
-    return archive, tradingdata.dask.fetch(accounts, archive, **options)  # type: ignore[arg-type]
+    try:
+        return archive, tradingdata.dask.fetch(accounts, archive, **options), {}
+    except td.AccountsError as error:
+        return archive, error.received, error.errors
 
 
 def test_each_account_is_in_the_archive(
     service: sandbox.Service, labels: list[str], tmp_path: Path
 ) -> None:
-    archive, found = fetched(tmp_path, labels, share=3)
-    assert list(found.fetched) == list(service.accounts)
-    assert found.errors == {}
+    archive, found, errors = fetched(tmp_path, labels, share=3)
+    assert list(found) == list(service.accounts)
+    assert errors == {}
     for label in service.accounts:
         client = service.client(label)
         assert list(archive.trades(account=label)) == list(client.trade_book())
@@ -71,12 +74,11 @@ def test_a_bad_account_is_an_error_of_its_own(
     labels: list[str], profiles: Path, tmp_path: Path
 ) -> None:
     (profiles.parent / "desk3").write_text("expired")
-    archive, found = fetched(tmp_path, labels)
-    assert list(found.errors) == ["desk3"]
-    assert list(found.fetched) == ["desk1", "desk2", "desk4"]
-    with pytest.raises(td.AuthenticationError) as caught:
-        found.raise_errors()
-    assert caught.value.account == "desk3"
+    archive, found, errors = fetched(tmp_path, labels)
+    assert list(errors) == ["desk3"]
+    assert list(found) == ["desk1", "desk2", "desk4"]
+    assert isinstance(errors["desk3"], td.AuthenticationError)
+    assert errors["desk3"].account == "desk3"
     assert {entry.account for entry in archive.fetches() if not entry.ok} == {"desk3"}
 
 
@@ -98,8 +100,8 @@ def test_a_function_may_create_the_clients(
     for label in service.accounts:
         monkeypatch.setenv(f"TOKEN_OF_{label.upper()}", service.token(label))
     make = importlib.import_module("clients_of_mine").of
-    archive, found = fetched(tmp_path, list(service.accounts), client=make)
-    assert set(found.fetched) == set(service.accounts)
+    archive, found, _ = fetched(tmp_path, list(service.accounts), client=make)
+    assert set(found) == set(service.accounts)
     counts = archive.sql("SELECT count(*) FROM trades GROUP BY account", sandbox.DEFAULT_DAY)
     assert len(counts) == 4
 
@@ -131,15 +133,16 @@ def test_what_may_hold_a_token_is_refused_without_showing_it(service: sandbox.Se
 
 
 def test_an_account_without_a_token_of_its_own_is_an_error(
-    service: sandbox.Service, profiles: Path, tmp_path: Path
+    service: sandbox.Service, profiles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a token of the worker's environment would return one account's books for all."""
     labels = with_profiles(service, profiles)
     profiles.write_text(f"{profiles.read_text()}\n[bare]\nbase_url = '{service.base_url}'\n")
     (profiles.parent / "desk2").unlink()
-    _, found = fetched(tmp_path, [*labels, "bare", "none"])
-    errors = {label: str(error) for label, error in found.errors.items()}
-    assert set(found.fetched) == {"desk1", "desk3", "desk4"}
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token("desk1"))
+    _, found, failed = fetched(tmp_path, [*labels, "bare", "none"], share=1)
+    errors = {label: str(error) for label, error in failed.items()}
+    assert set(found) == {"desk1", "desk3", "desk4"}
     assert "has no access token of its own" in errors["bare"]
     assert "the token file cannot be read" in errors["desk2"]
     assert "has no profile of that name" in errors["none"]
@@ -172,12 +175,13 @@ def test_on_a_cluster_of_processes(accounts: int, profiles: Path, tmp_path: Path
             return submit(*arguments, **options)
 
         client._graph_to_futures = watched
-        found = tradingdata.dask.fetch(given, archive, share=max(1, accounts // 8))
+        with pytest.raises(td.AccountsError) as caught:
+            tradingdata.dask.fetch(given, archive, share=max(1, accounts // 8))
         assert graphs
         tokens = [service.token(label) for label in service.accounts]
         assert not [token for token in tokens if any(token in graph for graph in graphs)]
-        assert list(found.errors) == ["desk2"]
-        assert len(found.fetched) == accounts - 1
+        assert list(caught.value.errors) == ["desk2"]
+        assert len(caught.value.received) == accounts - 1
         rows = archive.sql(
             "SELECT account, count(*), count(DISTINCT trade_no || order_no) FROM trades GROUP BY 1",
             missing_ok=True,

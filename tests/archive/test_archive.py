@@ -239,11 +239,11 @@ def test_several_clients_are_one_commit(tmp_path: Path) -> None:
     with sandbox.start(accounts=3, orders=8) as service:
         clients = [service.client(label) for label in ("desk1", "desk2")]
         bad = td.Client(service.base_url, access_token="expired-token", account="desk3")
-        found = archive.fetch([*clients, bad])
-        assert list(found.fetched) == ["desk1", "desk2"]
-        assert list(found.errors) == ["desk3"]
-        with pytest.raises(td.AuthenticationError):
-            found.raise_errors()
+        with pytest.raises(td.AccountsError) as caught:
+            archive.fetch([*clients, bad])
+        assert list(caught.value.received) == ["desk1", "desk2"]
+        assert list(caught.value.errors) == ["desk3"]
+        assert isinstance(caught.value.errors["desk3"], td.AuthenticationError)
         for client in clients:  # received today, while the market's day is an earlier one
             traded = archive.trades(sandbox.DEFAULT_DAY, account=client.account)
             assert list(traded) == list(client.trade_book())
@@ -269,7 +269,7 @@ def test_fetch_async_stores_the_same(tmp_path: Path) -> None:
                 ) as two,
             ):
                 assert (await archive.fetch_async(one)).trades.account == "desk1"
-                assert list((await archive.fetch_async([one, two])).fetched) == ["desk1", "desk2"]
+                assert list(await archive.fetch_async([one, two])) == ["desk1", "desk2"]
 
         asyncio.run(run())
         with pytest.raises(TypeError, match="fetch_async an AsyncClient, not <"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 import tradingdata as td
-from tradingdata.archive import FetchedAccounts
+from tradingdata.archive import Fetched
 
 
 def many(client: td.Client) -> None:
@@ -24,5 +24,5 @@ def failed(error: td.AccountsError) -> None:
 
 
 def on_a_cluster(archive: td.Archive) -> None:
-    assert_type(td.dask.fetch(["desk1"], archive, share=5), FetchedAccounts)
+    assert_type(td.dask.fetch(["desk1"], archive, share=5), dict[str, Fetched])
     td.dask.fetch(["desk1"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -21,7 +21,7 @@ from ..client.snapshot import Books
 from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
+    from collections.abc import Callable, Collection, Generator, Iterator
     from typing import Self
 
     Account = Client | str | Mapping[str, Any]
@@ -143,6 +143,10 @@ class Accounts:
     def __reduce__(self) -> Any:
         raise TypeError("an Accounts cannot be copied or pickled: its tokens must not leave it")
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClientClosedError("the accounts are closed: make a new Accounts")
+
     def _fetched(
         self,
         call: Callable[..., Fetched],
@@ -151,12 +155,12 @@ class Accounts:
     ) -> Fetched:
         """Returns the results of a call as one; raises if it failed for an account."""
         limit = None if timeout is None else seconds("timeout", timeout)
-        if self._closed:
-            raise ClientClosedError("the accounts are closed: make a new Accounts")
+        self._check_open()
 
         def fetch(label: str) -> Fetched | TradingDataError:
             try:
-                return self._call(label, call, limit)
+                with self._client(label) as client:
+                    return call(client, timeout=limit)
             except TradingDataError as error:
                 error.account = error.account or label
                 return error
@@ -172,28 +176,27 @@ class Accounts:
         errors = _refusals(results)
         received = join([each for label, each in results.items() if label not in errors])
         if errors:
-            raise AccountsError(
-                f"{_failure_text(errors)}: `errors` has them by label, and `received` what the "
-                "other accounts returned",
-                errors=errors,
-                received=received,
-                retryable=all(error.retryable for error in errors.values()),
-            )
+            raise accounts_error(errors, received)
         return received
 
-    def _call(self, label: str, call: Callable[..., Fetched], timeout: float | None) -> Fetched:
+    @contextmanager
+    def _client(self, label: str) -> Iterator[Client]:
+        """Yields the client of an account, under its label."""
         account = self._accounts[label]
         client = account if isinstance(account, Client) else self._clients.get(label)
+        made = self._make(label) if client is None else None
+        if made is not None and len(self) <= _MOST_KEPT:
+            client = self._clients.setdefault(label, made)
+            if client is not made or self._closed:  # another thread was faster
+                made.close()
         if client is not None:
-            return call(client._under(label), timeout=timeout)
-        client = client_of(label, account, alone=len(self) == 1)
-        if len(self) > _MOST_KEPT:
-            with client:
-                return call(client, timeout=timeout)
-        kept = self._clients.setdefault(label, client)
-        if kept is not client or self._closed:  # another thread was faster
-            client.close()
-        return call(kept, timeout=timeout)
+            yield client._under(label)
+        elif made is not None:
+            with made:
+                yield made._under(label)
+
+    def _make(self, label: str) -> Client:
+        return client_of(label, self._accounts[label], alone=len(self) == 1)
 
 
 def _joined(kind: type[AnyBook], books: Collection[AnyBook]) -> AnyBook:
@@ -317,13 +320,15 @@ def side_by_side(
         bar.close()
 
 
-def raise_errors(failed: Mapping[str, Exception]) -> None:
-    """Raises the errors of accounts, if any: one as it is, several as an ``ExceptionGroup``."""
-    errors = list(failed.values())
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        raise ExceptionGroup(_failure_text(failed), errors)
+def accounts_error(errors: Mapping[str, Exception], received: Any) -> AccountsError:
+    """Returns the error of a call that failed for some accounts."""
+    return AccountsError(
+        f"{_failure_text(errors)}: `errors` has them by label, and `received` what the other "
+        "accounts returned",
+        errors=dict(errors),
+        received=received,
+        retryable=all(getattr(error, "retryable", False) for error in errors.values()),
+    )
 
 
 def _failure_text(errors: Mapping[str, Exception]) -> str:

@@ -6,7 +6,7 @@ Every response and failure is logged, so that "no trades" and "never fetched" ca
 from __future__ import annotations
 
 from .archive import Archive, OrderState
-from .arrivals import Fetched, FetchedAccounts
+from .arrivals import Fetched
 from .coverage import MissingDay
 from .ingest import ArchiveFetch
 from .views import QueryResult
@@ -15,7 +15,6 @@ __all__ = [
     "Archive",
     "ArchiveFetch",
     "Fetched",
-    "FetchedAccounts",
     "MissingDay",
     "OrderState",
     "QueryResult",

@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from datetime import UTC, date, datetime, time
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
 from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
-from ..accounts.fetch import side_by_side
+from ..accounts.fetch import Accounts, side_by_side
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
-from ..errors import ArchiveError, ConfigurationError
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import coverage, views
-from .arrivals import Arrivals, both_books, clients_of
+from .arrivals import Arrivals, both_books, clients_of, labels_of
 from .coverage import Index, Span, sessions_of, span_of
 from .databases import cursor
 from .folder import Disk, Objects
@@ -27,7 +26,8 @@ from .reader import Reader, explained, label_of
 from .store import BOOKS, Rows, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from datetime import tzinfo
 
     from duckdb import DuckDBPyRelation
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..client.aio import AsyncClient
     from ..client.client import Client
     from ..table.rows import Order
-    from .arrivals import Fetched, FetchedAccounts
+    from .arrivals import Fetched
     from .coverage import Day, MissingDay
     from .ingest import AnyBook
     from .log import Found
@@ -225,20 +225,20 @@ class Archive:
     @overload
     def fetch(
         self,
-        client: Iterable[Client],
+        client: Accounts | Iterable[Client],
         *,
         timeout: float | None = None,
         concurrency: int = 8,
         progress: bool = False,
-    ) -> FetchedAccounts: ...
+    ) -> dict[str, Fetched]: ...
     def fetch(
         self,
-        client: Client | Iterable[Client],
+        client: Client | Accounts | Iterable[Client],
         *,
         timeout: float | None = None,
         concurrency: int = 8,
         progress: bool = False,
-    ) -> Fetched | FetchedAccounts:
+    ) -> Fetched | dict[str, Fetched]:
         """Fetches the order book and the trade book, and stores both in one commit.
 
         Both are fetched even if one fails; the failure is logged (see `fetches`), and for one
@@ -247,15 +247,15 @@ class Archive:
         call is interrupted.
 
         Args:
-            client: The client to fetch with, or a list of clients with different accounts, which
-                are fetched concurrently and stored together.
+            client: The client to fetch with, or the ``Accounts`` or a list of clients with
+                different accounts, which are fetched concurrently and stored together.
             timeout: Seconds for each call; the client's own timeout if None.
-            concurrency: Maximum number of clients of a list that fetch at a time.
-            progress: Whether to show a progress bar (tqdm) for a list.
+            concurrency: Maximum number of clients of a list that fetch at a time; an ``Accounts``
+                has its own.
+            progress: Whether to show a progress bar (tqdm) for a list; an ``Accounts`` knows.
 
         Returns:
-            ``Fetched``, the log entries of both books; for a list of clients, ``FetchedAccounts``
-            with these by account, and the errors.
+            ``Fetched``, the log entries of both books; of several accounts, these by label.
 
         Raises:
             ArchiveError: The archive cannot be written, which is checked before any request, or the
@@ -263,24 +263,40 @@ class Archive:
                 saved elsewhere.
             ConfigurationError: A client has no account label although other accounts have one, or
                 two have the same.
+            AccountsError: A request of one of several accounts failed. ``received`` has the entries
+                of the other accounts, and ``errors`` the errors, by label.
             TradingDataError: A request failed.
         """
-        several = isinstance(client, Iterable)
-        clients = clients_of(client, are_async=False)
-        workers = count("concurrency", concurrency)
-        flag("progress", progress)
         limit = None if timeout is None else seconds("timeout", timeout)
-        self._check(clients)
+        workers, bar = count("concurrency", concurrency), flag("progress", progress)
+        several = isinstance(client, Iterable | Accounts)
+        if isinstance(client, Accounts):
+            client._check_open()
+            labels, workers, bar = list(client.labels), client._concurrency, client._progress
+            opened: Callable[[str], AbstractContextManager[Client]] = client._client
+        else:
+            clients = clients_of(client, are_async=False)
+            labels = labels_of(clients)
+            opened = dict(zip(labels, map(nullcontext, clients), strict=True)).__getitem__
+        self._check(labels)
         with Arrivals(self._store_all, several=several) as arrivals:
+
+            def both(label: str) -> None:
+                try:
+                    with opened(label) as one:
+                        run(both_books(one, limit, arrivals))
+                except TradingDataError as error:  # the account has no client
+                    error.account = error.account or label or None
+                    arrivals.fail(Received("orders", label, "fetch", None, error=error))
+
             # One client is called on the caller's thread, so that Ctrl-C ends the call.
             if several:
-                both = partial(_run_both, limit=limit, arrivals=arrivals)
-                with closing(side_by_side(both, clients, workers, progress)) as done:
+                with closing(side_by_side(both, labels, workers, bar)) as done:
                     for _ in done:
                         pass
             else:
-                run(both_books(clients[0], limit, arrivals))
-        return cast("Fetched | FetchedAccounts", arrivals.result(clients))
+                both(labels[0])
+        return cast("Fetched | dict[str, Fetched]", arrivals.result(labels))
 
     @overload
     async def fetch_async(
@@ -289,28 +305,28 @@ class Archive:
     @overload
     async def fetch_async(
         self, client: Iterable[AsyncClient], *, timeout: float | None = None
-    ) -> FetchedAccounts: ...
+    ) -> dict[str, Fetched]: ...
     async def fetch_async(
         self, client: AsyncClient | Iterable[AsyncClient], *, timeout: float | None = None
-    ) -> Fetched | FetchedAccounts:
+    ) -> Fetched | dict[str, Fetched]:
         """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
         several = isinstance(client, Iterable)
         clients = clients_of(client, are_async=True)
         limit = None if timeout is None else seconds("timeout", timeout)
-        await asyncio.to_thread(self._check, clients)
+        labels = labels_of(clients)
+        await asyncio.to_thread(self._check, labels)
         arrivals = Arrivals(self._store_all, several=several)
         try:
             plans = [both_books(each, limit, arrivals) for each in clients]
             await asyncio.gather(*map(run_async, plans))
         finally:
             await asyncio.shield(asyncio.to_thread(arrivals.close))
-        return cast("Fetched | FetchedAccounts", arrivals.result(clients))
+        return cast("Fetched | dict[str, Fetched]", arrivals.result(labels))
 
-    def _check(self, clients: Sequence[Any]) -> None:
+    def _check(self, labels: Sequence[str]) -> None:
         """Raises, before any request, if the responses could not be stored correctly."""
         with explained(self.path, "write"):
             self._store.check_writable()
-        labels = [client.account or "" for client in clients]
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice is not None:
             raise ConfigurationError(
@@ -702,10 +718,6 @@ class Archive:
             lines = [x for x in log.lines.values() if x["book"] == name and x["repeats"] is None]
             wanted = {(x["id"], day[:7]) for x in lines for day, rows in x["days"].items() if rows}
             return sorted(found.path for found in self._store.find(log, sorted(wanted)))
-
-
-def _run_both(client: Any, *, limit: float | None, arrivals: Arrivals) -> None:
-    run(both_books(client, limit, arrivals))
 
 
 _STORES: dict[str, tuple[Store, Index]] = {}  # what was read of a log serves all of a process

@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util.validate import shown
-from ..accounts.fetch import raise_errors
+from ..accounts.fetch import accounts_error
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from .ingest import ArchiveFetch, Received
 
@@ -36,23 +35,6 @@ class Fetched(NamedTuple):
 
     orders: ArchiveFetch
     trades: ArchiveFetch
-
-
-@dataclass(frozen=True)
-class FetchedAccounts:
-    """The result of fetching several accounts.
-
-    Attributes:
-        fetched: The log entries by account.
-        errors: The first error of each account of which a book could not be fetched.
-    """
-
-    fetched: dict[str, Fetched]
-    errors: dict[str, Exception]
-
-    def raise_errors(self) -> None:
-        """Raises the errors, if any: one as it is, several as an ``ExceptionGroup``."""
-        raise_errors(self.errors)
 
 
 class Arrivals:
@@ -125,8 +107,12 @@ class Arrivals:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def result(self, clients: Sequence[Any]) -> Any:
-        """Returns the result of the call; raises the error of a single client."""
+    def result(self, labels: Sequence[str]) -> Any:
+        """Returns the entries of a single client, or those of several by label.
+
+        Raises the error of a single client, or an AccountsError whose ``received`` are the entries
+        of those that succeeded.
+        """
         failures = [each.error for each in self._failures if each.error is not None]
         if self._error is not None:
             for failure in failures:
@@ -135,20 +121,23 @@ class Arrivals:
                 failures[0].add_note(f"and the archive could not log it: {self._error}")
                 raise failures[0] from None
             raise self._error
-        found = FetchedAccounts({}, {})
-        for client in clients:
-            label = client.account or ""
+        found: dict[str, Fetched] = {}
+        errors: dict[str, Exception] = {}
+        for label in labels:
             failed = [each.error for each in self._failures if each.account == label]
             if failed and failed[0] is not None:
-                found.errors[label] = failed[0]
+                errors[label] = failed[0]
                 for other in failed[1:]:
                     failed[0].add_note(_NOTE.format(other))
             else:
-                found.fetched[label] = Fetched(*(self._entries[label, name] for name in _CALLS))
-        if self._several:
-            return found
-        found.raise_errors()
-        return next(iter(found.fetched.values()))
+                found[label] = Fetched(*(self._entries[label, name] for name in _CALLS))
+        if not self._several:
+            for error in errors.values():
+                raise error
+            return found[labels[0]]
+        if errors:
+            raise accounts_error(errors, found)
+        return found
 
 
 def clients_of(given: Any, *, are_async: bool) -> list[Any]:
@@ -162,6 +151,11 @@ def clients_of(given: Any, *, are_async: bool) -> list[Any]:
                 f"{shown(each)}"
             )
     return clients
+
+
+def labels_of(clients: Iterable[Any]) -> list[str]:
+    """Returns the labels of the accounts of clients, "" for none."""
+    return [client.account or "" for client in clients]
 
 
 def both_books(client: Any, timeout: float | None, arrivals: Arrivals) -> Plan[None]:
