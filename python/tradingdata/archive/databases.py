@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +64,8 @@ def _database(folder: str | None) -> Any:
     database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
     database.execute("SET GLOBAL memory_limit = '50%'")
     if folder is not None:
-        database.execute(f"SET allowed_directories = [{quoted(folder)}]")
+        allowed = f"[{quoted(folder)}, {quoted(escaped(folder))}]"
+        database.execute(f"SET allowed_directories = {allowed}")
         database.execute("SET enable_external_access = false; SET lock_configuration = true")
     return database
 
@@ -102,6 +104,11 @@ def interruptible(connection: Any, work: Callable[[], Result]) -> Result:
             if not future.done():
                 connection.interrupt()
             raise
+
+
+def escaped(path: str) -> str:
+    """Returns a path in which DuckDB sees no pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def quoted(text: str) -> str:

@@ -87,6 +87,7 @@ class Disk:
         """Writes a file at once, unless it exists."""
         draft = f".{path}-{os.getpid()}-{time.monotonic_ns()}.draft"
         self.put(draft, content)
+        os.chmod(self.root, 0o700)  # also of a folder that was there
         try:
             os.link(self._path(draft), self._path(path))
         except FileExistsError:

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from .._util.declarations import RECORDS
 from .._util.warn import warn_user
 from ..books.book import OrderBook, TradeBook
 from ..books.issues import decode_issues, warn_of_lost
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 _EARLIEST = date(1990, 1, 1)
+_LATEST = date(2200, 1, 1)
 _AHEAD = timedelta(366)  # a trade of a later day has a wrong time
 _AT = "%Y-%m-%dT%H:%M:%S.%f"
 
@@ -132,67 +134,95 @@ class Ingest:
             self.index.update(log)
         entries: list[ArchiveFetch] = []
         lines: list[Line] = []
+        contents: dict[tuple[str, str], list[views.Content]] = {}
         with connection() as opened:
-            contents: dict[tuple[str, str], list[tuple[str, int]]] = {}
-            for number, each in enumerate(received):
-                line, content = self._line_of(opened, each, f"response_{number}")
+            for each in received:
+                line = self._line_of(each)
                 known = log.lines.get(line["id"])
-                if known and known["book"] and self.store.is_sound(log, known, whole=True):
+                if known and self.store.is_sound(log, known, whole=True):
                     entries.append(self.entry(known, stored=False))
                     continue  # the same response once more
-                if content is not None:
-                    self._compare(opened, log, line, f"response_{number}")
-                lines.append(line)
-                if line["repeats"] is None:
+                if each.book is not None and not self._repeats(log, line, each):
+                    content = self._content_of(each, line)
+                    self._compare(opened, log, content)
                     for month in sorted({day[:7] for day, rows in line["days"].items() if rows}):
-                        of_month = {d: n for d, n in line["days"].items() if d[:7] == month}
-                        contents.setdefault((each.name, month), []).append(
-                            (f"response_{number}", sum(of_month.values()))
-                        )
+                        contents.setdefault((each.name, month), []).append(content)
+                lines.append(line)
                 entries.append(self.entry(line))
-            tables = [
-                Rows(
-                    book,
-                    month,
-                    sum(rows for _, rows in parts),
-                    views.writer(opened, month, [name for name, _ in parts]),
-                )
-                for (book, month), parts in sorted(contents.items())
-            ]
             if lines:
-                self.store.commit(lines, tables)
+                self.store.commit(lines, [_rows_of(opened, *each) for each in contents.items()])
         return entries
 
-    def _line_of(
-        self, connection: Any, received: Received, name: str
-    ) -> tuple[Line, _core.Slice | None]:
-        """Returns the line of a response or failure, and the rows, which become a view ``name``."""
+    def _line_of(self, received: Received) -> Line:
+        """Returns the line of a response or failure, without its days."""
         book = received.book
         line = _line(secrets.token_hex(16), received.account, received.name, received.source)
         at = received.at
         line["at"] = at and f"{at.astimezone(UTC):{_AT}}"
         clock = (at or datetime.now(UTC)).astimezone(self.zone)
-        day = clock.date() - timedelta(clock.time() < self.day_start)
-        line["day"] = str(day)
+        line["day"] = str(clock.date() - timedelta(clock.time() < self.day_start))
         if book is None:
             # Half of a surrogate pair cannot be written, and the books would be lost with it.
             message = str(received.error).encode(errors="replace").decode()
-            line |= {"error": type(received.error).__name__, "message": message}
-            line["days"] = {str(day): 0}
-            return line, None
-        if not self.keep and not book._rows.masked:
-            book = book._unpacked(*book._packed(), keep_personal_data=False)
+            error = type(received.error).__name__
+            return line | {"error": error, "message": message, "days": {line["day"]: 0}}
         response = book.response
         body = response.sha256 if response else hashlib.sha256(book._rows.to_json()).hexdigest()
-        line["body"] = body
         key = "\n".join((received.account, received.name, line["at"] or "", body))
-        line |= {"id": _hash(key), "again": True}
-        content, line["lost"] = _content_of(book)
-        by_time = received.name == "trades" or at is None
-        latest = day + _AHEAD if at else date(2200, 1, 1)
-        days, wrong = views.register(
-            connection, name, received.name, content, line, by_time, (_EARLIEST, latest)
-        )
+        line |= {"id": _hash(key), "again": True, "body": body}
+        if response is not None:
+            line["sha256"] = body
+        return line
+
+    def _repeats(self, log: Log, line: Line, received: Received) -> bool:
+        """Says in a line which response it repeats, the newest one of its day; returns whether."""
+        lines = self.index.lines.get((line["account"], line["book"]), {}).get(line["day"], [])
+        same = [x for x in lines if x["body"] == line["body"] and x["day"] == line["day"]]
+        for one in same[-1:]:
+            root = log.lines[one["repeats"] or one["id"]]
+            rows = {day: count for day, count in root["days"].items() if count}
+            fronts = [
+                newest(self.index.lines[line["account"], line["book"]][day], day) for day in rows
+            ]
+            lasts = [[*front.items()][-1] for front in fronts if front]
+            if (
+                rows
+                and {last for last, _ in lasts} == {root["id"]}
+                and rank_of(line) > max(rank for _, rank in lasts)
+                and self.store.is_sound(log, root)
+            ):
+                line |= {"repeats": root["id"], "lost": root["lost"]}
+                self._cover(line, received, rows)
+                return True
+        return False
+
+    def _cover(self, line: Line, received: Received, rows: dict[str, int]) -> None:
+        """Sets the days of a line, of which these have rows, and those that it covers."""
+        covered = set()
+        if line["sha256"] is not None:
+            if line["book"] == "trades":
+                covered = set(rows)
+            at = received.at
+            if at and (
+                line["book"] == "orders" or line["day"] == str(at.astimezone(self.zone).date())
+            ):
+                covered.add(line["day"])
+        line["covered"] = sorted(covered)
+        days = sorted(covered | rows.keys()) or [line["day"]]
+        line["days"] = {day: rows.get(day, 0) for day in days}
+
+    def _content_of(self, received: Received, line: Line) -> views.Content:
+        """Returns the rows of a response, and sets the days of its line."""
+        book = received.book
+        if not self.keep and not book._rows.masked:
+            book = book._unpacked(*book._packed(), keep_personal_data=False)
+        rows, line["lost"] = _stored(book)
+        day = date.fromisoformat(line["day"])
+        limits = (_EARLIEST, day + _AHEAD if received.at else _LATEST)
+        by_time = received.name == "trades" or received.at is None
+        content = views.Content(received.name, rows, line, by_time, limits)
+        days, wrong = content.count_days()
+        self._cover(line, received, days)
         if wrong:
             warn_user(
                 DataWarning(
@@ -200,43 +230,29 @@ class Ingest:
                     f"stored under {day}: check their times"
                 )
             )
-        covered = set()
-        if response is not None:
-            line["sha256"] = body
-            if received.name == "trades":
-                covered = set(days)
-            if at and (received.name == "orders" or day == at.astimezone(self.zone).date()):
-                covered.add(str(day))
-        line["covered"] = sorted(covered)
-        line["days"] = {each: days.get(each, 0) for each in sorted(covered | set(days))}
-        if not line["days"]:
-            line["days"] = {str(day): 0}
-        return line, content
+        return content
 
-    def _compare(self, connection: Any, log: Log, line: Line, name: str) -> None:
-        """Says in a line which response it repeats, or the records of which it has all."""
+    def _compare(self, connection: Any, log: Log, content: views.Content) -> None:
+        """Says in a line of which earlier responses it has all records."""
+        line = content.line
         lines = self.index.lines.get((line["account"], line["book"]), {})
-        rank, rows = rank_of(line), {day: n for day, n in line["days"].items() if n}
-        fronts = {day: newest(lines[day], day) for day in {*rows, line["day"]} if day in lines}
-        older = {one for front in fronts.values() for one, at in front.items() if at < rank}
-        if not rows or not older:
+        rank, days = rank_of(line), {*line["days"], line["day"]}
+        fronts = [newest(lines[day], day) for day in days if day in lines]
+        older = {one for front in fronts for one, at in front.items() if at < rank}
+        if not older or not len(content.rows):
             return
-        lasts = {next(reversed(fronts.get(day) or {"": ("", "")})) for day in rows}
-        last = log.lines.get(lasts.pop()) if len(lasts) == 1 else None
-        if (
-            last
-            and last["id"] in older
-            and (last["body"], last["lost"]) == (line["body"], line["lost"])
-        ):
-            same = {day: n for day, n in last["days"].items() if n} == rows
-            if same and self.store.is_sound(log, last):
-                line["repeats"] = last["id"]
-                return
-        ids = [one for one in older if line["book"] == "trades" or line["day"] in fronts]
-        wanted = {(one, day[:7]) for one in ids for day, n in log.lines[one]["days"].items() if n}
+        wanted = {(one, day[:7]) for one in older for day, n in log.lines[one]["days"].items() if n}
         with suppress(ArchiveError, views.Error):  # damage costs a comparison, not the response
             files = self.store.find(log, sorted(wanted))
-            line["covers"] = views.covered(connection, line["book"], name, files, ids)
+            line["covers"] = views.covered(connection, content, files, sorted(older))
+
+
+def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
+    book, month = key
+    days = [day for content in contents for day in content.line["days"].items()]
+    rows = sum(count for day, count in days if day[:7] == month)
+    # Several files of a commit would share the names of registered rows.
+    return Rows(book, month, rows, lambda path: views.writer(connection, month, contents)(path))
 
 
 def _line(identity: str, account: str, book: str, source: str) -> Line:
@@ -270,15 +286,17 @@ def time_of(text: str) -> datetime:
     return datetime.strptime(text, _AT).replace(tzinfo=UTC)
 
 
-def _content_of(book: AnyBook) -> tuple[_core.Slice, int]:
+def _stored(book: AnyBook) -> tuple[_core.Slice, int]:
     """Returns the rows of a book with their unknown fields and values that did not fit.
 
     Also returns how many rows have values that did not fit.
     """
     book = book.localize(None)
-    content = book._selection(extra=True)._exported
     lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
     lost &= set(book.columns)
+    if not lost:  # sorted, since sorting again, when they are read, is fast
+        book = book.sort(views.TIMES[RECORDS[book._record]["noun"][1]][0], "row_no")
+    content = book._selection(extra=True)._exported
     if not lost:
         return content, 0
     columns = {name: book._rows.column(name) for name in lost}

@@ -110,6 +110,32 @@ class Log:
                         known_files.append(file)
                         known_files.sort(key=lambda each: str(each["path"].rpartition("/")[2]))
 
+    def merged(self) -> dict[str, str]:
+        """Returns the log files that others make superfluous, each with one that is greater."""
+        by_month: dict[str, list[str]] = {}
+        for path in self.commits:
+            if len(self.commits[path]["commits"]) > 1:
+                by_month.setdefault(path.split("/")[1], []).append(path)
+        contained = {
+            path: (
+                set(self.commits[path]["commits"]),
+                {x["id"] for x in self.commits[path]["lines"]},
+            )
+            for paths in by_month.values()
+            for path in paths
+        }
+        found = {}
+        for path, content in self.commits.items():
+            for other in sorted(by_month.get(path.split("/")[1], ())):
+                commits, ids = contained[other]
+                if (
+                    other > path
+                    and commits.issuperset(content["commits"])
+                    and ids.issuperset(line["id"] for line in content["lines"])
+                ):
+                    found[path] = other
+        return found
+
 
 def months_of(line: Json) -> set[str]:
     """Returns the months of the rows of a line."""

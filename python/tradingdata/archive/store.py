@@ -42,7 +42,6 @@ _MANY = 500  # log files of a closed month, which are then merged
 _MERGED = ".merged"  # the suffix of row files that were merged, which no engine then reads
 _DRAFT = ".draft"
 _TIME = "%Y%m%dT%H%M%S%f"
-_GRACE = 600.0  # seconds that another writer may take between its objects, which have no drafts
 
 
 class Rows(NamedTuple):
@@ -161,13 +160,18 @@ class Store:
         folder, drafts = self.folder, self.folder.renames
         month = f"log/{name[:4]}-{name[4:6]}"
         renamed: list[tuple[str, str]] = []
-        files, written = [], []
+        files: list[Json] = []
+        written: list[str] = []  # in the order in which a failure removes it
+        begun = f"{month}/.{name}-begun{_DRAFT}"
         try:
+            if not drafts:
+                written.insert(0, begun)
+                folder.put(begun, b"")
             for table in tables:
                 parent = f"{table.book}/month={table.month}"
                 path = f"{parent}/{name}.parquet"
                 draft = f"{parent}/.{name}{_DRAFT}" if drafts else path
-                written.append(draft)
+                written.insert(0, draft)
                 size, digest = folder.put(draft, table.source)
                 facts = {"book": table.book, "month": table.month, "rows": table.rows}
                 files.append(facts | {"path": path, "bytes": size, "sha256": digest})
@@ -175,7 +179,7 @@ class Store:
             body = json.dumps(content | {"files": files}, separators=(",", ":")).encode()
             log = f"{month}/{name}-{hashlib.sha256(body).hexdigest()[:32]}.json"
             draft = f"{month}/.{log.rpartition('/')[2]}{_DRAFT}" if drafts else log
-            written.append(draft)
+            written.insert(0, draft)
             folder.put(draft, body)
             if drafts:
                 if renamed:  # a row file has a log file, or a draft of one, at every moment
@@ -187,12 +191,15 @@ class Store:
                     folder.sync(parent)
                 folder.rename(draft, log)
         except BaseException:
-            for path in written:  # the row files before the draft of the log
+            for path in written:  # row files before what says that they were begun
                 with suppress(OSError):
                     folder.remove(path)
             raise
         if drafts:
             folder.sync(month)
+        else:
+            with suppress(OSError):
+                folder.remove(begun)
 
     def find(self, log: Log, wanted: Iterable[tuple[str, str]]) -> list[Found]:
         """Returns the row files that have some responses, each response in one of them.
@@ -299,9 +306,6 @@ class Store:
                 break
             time.sleep(0.02 * attempt)  # a file that is renamed while a folder is listed
             log = self.log()
-        if not self.folder.renames:
-            ages = {name: max(map(self.folder.age, paths)) for name, paths in found.items()}
-            found = {name: paths for name, paths in found.items() if ages[name] > _GRACE}
         return {name: paths for name, paths in found.items() if name not in log.drafts}
 
     def compact(self, merge: Merge) -> int:
@@ -345,13 +349,13 @@ class Store:
                 own._sweep(own.log())
 
     def _count(self, log: Log) -> int:
-        merged = self._merged(log)
+        merged = log.merged()
         return sum(
             1 + len(found["files"]) for path, found in log.commits.items() if path not in merged
         )
 
     def _merge_month(self, log: Log, month: str, merge: Merge) -> None:
-        merged = self._merged(log)
+        merged = log.merged()
         paths = [p for p in sorted(log.commits) if p.split("/")[1] == month and p not in merged]
         if len(paths) < 2:
             return
@@ -379,33 +383,10 @@ class Store:
         content = {"commits": [*commits, name], "saw": saw, "lines": [*lines.values()]}
         self._write(name, content, tables)
 
-    def _merged(self, log: Log) -> dict[str, str]:
-        """Returns the log files that others make superfluous, each with one that is greater."""
-        by_month: dict[str, list[str]] = {}
-        for path in log.commits:
-            if len(log.commits[path]["commits"]) > 1:
-                by_month.setdefault(path.split("/")[1], []).append(path)
-        contained = {
-            path: (set(log.commits[path]["commits"]), {x["id"] for x in log.commits[path]["lines"]})
-            for paths in by_month.values()
-            for path in paths
-        }
-        found = {}
-        for path, content in log.commits.items():
-            for other in sorted(by_month.get(path.split("/")[1], ())):
-                commits, ids = contained[other]
-                if (
-                    other > path
-                    and commits.issuperset(content["commits"])
-                    and ids.issuperset(line["id"] for line in content["lines"])
-                ):
-                    found[path] = other
-        return found
-
     def _sweep(self, log: Log) -> None:
         """Hides the row files that were merged, and deletes what was merged a day ago."""
         folder, before = self.folder, _name(self._now() - _RETENTION)
-        merged = self._merged(log)
+        merged = log.merged()
         kept = {
             f["path"] for path, c in log.commits.items() if path not in merged for f in c["files"]
         }
@@ -430,16 +411,22 @@ class Store:
                 for name in (file["path"], file["path"] + _MERGED):
                     with suppress(FileNotFoundError):
                         folder.remove(name)
-        for parent in self._folders():  # what a killed writer left
+        known = {*log.contents, *log.commits}
+        for parent in self._folders():  # what killed programs left: first rows, then the log
+            removed = False
             for name in folder.names(parent):
                 path = f"{parent}/{name}"
-                if (
-                    name.endswith((_DRAFT, _MERGED))
-                    and path.removesuffix(_MERGED) not in log.contents
-                ):
-                    with suppress(FileNotFoundError):
-                        if folder.age(path) > _RETENTION.total_seconds():
-                            folder.remove(path)
+                left = name.endswith((_DRAFT, _MERGED)) or _commit_of(name) in log.drafts
+                with suppress(FileNotFoundError):
+                    if (
+                        left
+                        and path.removesuffix(_MERGED) not in known
+                        and folder.age(path) > _RETENTION.total_seconds()
+                    ):
+                        folder.remove(path)
+                        removed = True
+            if removed:
+                folder.sync(parent)
 
     def _folders(self) -> Iterator[str]:
         for parent in (*BOOKS, "log"):
@@ -453,7 +440,7 @@ class Store:
             ArchiveError: A file is missing or not as it was written.
         """
         log = self.log()
-        merged = self._merged(log)
+        merged = log.merged()
         for path, content in sorted(log.commits.items()):
             for file in content["files"]:
                 place = self._place(file, {})

@@ -16,7 +16,7 @@ from ..errors import ArchiveError
 from ..table.rows import row_type
 from ..table.table import Table
 from .coverage import report
-from .databases import connection, duckdb, interruptible, quoted
+from .databases import connection, duckdb, escaped, interruptible, quoted
 
 Error: type[Exception] = duckdb.Error
 
@@ -89,62 +89,71 @@ class _Arrow:
         return self._rows.arrow_stream(list(self._names), "large")
 
 
-def register(
-    connection: Any,
-    name: str,
-    book: str,
-    rows: _core.Slice,
-    line: Line,
-    by_time: bool,
-    limits: tuple[date, date],
-) -> tuple[dict[str, int], int]:
-    """Makes a view ``name`` of the rows of a response, as they are stored.
+class Content(NamedTuple):
+    """The rows of a response, and what is stored with each.
 
-    Args:
-        connection: A connection.
-        name: The name.
-        book: The book.
+    Attributes:
+        book: Which book it is.
         rows: The rows.
-        line: The line of the response.
+        line: The line of the response, with the number of rows of each day.
         by_time: Whether the day of a row is that of its times, if it has one.
         limits: The first and the last day that a time may have.
-
-    Returns:
-        The number of rows of each day, and of those whose times are beyond the limits.
     """
-    day, known = f"DATE '{line['day']}'", "false"
-    low, high = (f"DATE '{limit}'" for limit in limits)
-    if by_time:
-        each = [
-            f"CASE WHEN {t}::DATE BETWEEN {low} AND {high} THEN {t}::DATE END" for t in TIMES[book]
-        ]
-        known = f"coalesce({', '.join(TIMES[book])})::DATE NOT BETWEEN {low} AND {high}"
-        day = f"coalesce({', '.join(each)}, {day})"
-    names = _core.names_of(rows.row_type)
-    keys = list(dict.fromkeys((*IDENTITY[book], *TIMES[book])))
-    connection.register(f"_td_all_{name}", _Arrow(rows, names))
-    connection.register(f"_td_some_{name}", _Arrow(rows, keys))
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE _td_keys_{name} AS
-    SELECT {day} AS day, {known} AS wrong, * FROM _td_some_{name}""")
-    account = quoted(line["account"]) if line["account"] else "NULL::VARCHAR"
-    at = f"TIMESTAMPTZ '{line['at']}+00'" if line["at"] else "NULL::TIMESTAMPTZ"
-    own = ", ".join(f'"{each}"' for each in names if each != "account")
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP VIEW {name} AS
-    SELECT {day} AS day, {account} AS account, {quoted(line["id"])} AS fetch_id,
-        {at} AS received_at, {own} FROM _td_all_{name}""")
-    found = connection.execute(
-        f"SELECT day::VARCHAR, count(*), count_if(wrong) FROM _td_keys_{name} GROUP BY day"
-    ).fetchall()
-    return {each: count for each, count, _ in found}, sum(wrong for *_, wrong in found)
+
+    book: str
+    rows: _core.Slice
+    line: Line
+    by_time: bool
+    limits: tuple[date, date]
+
+    def count_days(self) -> tuple[dict[str, int], int]:
+        """Returns the number of rows of each day, and of those with a time beyond the limits."""
+        times = TIMES[self.book] if self.by_time else []
+        if not times:
+            return ({self.line["day"]: len(self.rows)} if len(self.rows) else {}), 0
+        groups = _core.Groups([self.rows], [f"{time}.day" for time in times])
+        cells = self.rows.cells(groups.first(), times)
+        low, high = self.limits
+        found: dict[str, int] = {}
+        wrong = 0
+        for known, count in zip(zip(*cells, strict=True), groups.counts(), strict=True):
+            days = [time.date() for time in known if time]
+            wrong += 0 if not days or low <= days[0] <= high else count
+            fit = [str(day) for day in days if low <= day <= high]
+            day = fit[0] if fit else self.line["day"]
+            found[day] = found.get(day, 0) + count
+        return found, wrong
+
+    def register(self, connection: Any, names: Sequence[str], number: int = 0) -> str:
+        """Returns a query of some columns and the day."""
+        table = f"_td_rows_{number}"
+        connection.register(table, _Arrow(self.rows, names))
+        day = f"DATE '{self.line['day']}'"
+        dated = [day for day, count in self.line["days"].items() if count]
+        if self.by_time and dated != [self.line["day"]]:
+            low, high = (f"DATE '{limit}'" for limit in self.limits)
+            within = f"BETWEEN {low} AND {high}"
+            times = [f"CASE WHEN {t}::DATE {within} THEN {t}::DATE END" for t in TIMES[self.book]]
+            day = f"coalesce({', '.join(times)}, {day})"
+        return f"SELECT {day} AS day, * FROM {table}"
 
 
-def writer(connection: Any, month: str, names: Sequence[str]) -> Callable[[str], None]:
-    """Returns what writes the rows of some views that belong to a month to a file."""
-    union = " UNION ALL BY NAME ".join(f"SELECT * FROM {name}" for name in names)
-    query = f"SELECT * FROM ({union}) WHERE date_trunc('month', day) = DATE '{month}-01'"
-    return lambda path: _copy(connection, query, path)
+def writer(connection: Any, month: str, contents: Sequence[Content]) -> Callable[[str], None]:
+    """Returns what writes the rows of responses that belong to a month to a file."""
+    selects = []
+    for number, content in enumerate(contents):
+        line = content.line
+        names = _core.names_of(content.rows.row_type)
+        names = [name for name in names if name != "account"]  # the label is the line's
+        account = quoted(line["account"]) if line["account"] else "NULL::VARCHAR"
+        at = f"TIMESTAMPTZ '{line['at']}+00'" if line["at"] else "NULL::TIMESTAMPTZ"
+        query = f"""
+        SELECT day, {account} AS account, {quoted(line["id"])} AS fetch_id, {at} AS received_at,
+            * EXCLUDE (day) FROM ({content.register(connection, names, number)})"""
+        if any(day[:7] != month for day, count in line["days"].items() if count):
+            query += f" WHERE date_trunc('month', day) = DATE '{month}-01'"
+        selects.append(query)
+    return lambda path: _copy(connection, " UNION ALL BY NAME ".join(selects), path)
 
 
 def _copy(connection: Any, query: str, path: str) -> None:
@@ -152,28 +161,34 @@ def _copy(connection: Any, query: str, path: str) -> None:
 
 
 def covered(
-    connection: Any, book: str, name: str, files: Sequence[Found], ids: Sequence[str]
+    connection: Any, content: Content, files: Sequence[Found], ids: Sequence[str]
 ) -> list[str]:
-    """Returns those of some responses of which another one, a view ``name``, has all records.
+    """Returns those of some responses of which another one has all records.
 
     A record without its time, or without a part of its identity, is one that has the other parts.
     """
     if not files:
         return []
-    keys = IDENTITY[book]
-    equal = " AND ".join(f"r.{key} IS NOT DISTINCT FROM p.{key}" for key in keys)
+    keys, times = IDENTITY[content.book], TIMES[content.book]
+    names = list(dict.fromkeys((*keys, *times)))
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE _td_keys AS {content.register(connection, names)}"
+    )
     listed = ", ".join(map(quoted, ids))
-    columns = ", ".join(["fetch_id", "day", *dict.fromkeys((*keys, *TIMES[book]))])
-    connection.execute(f"""
+    rows = _read([each.path for each in files])
+    key = f"hash({', '.join(['day', *keys])})"  # half of the time of comparing each field
+    left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS
-    SELECT {columns} FROM {_read([each.path for each in files])} AS p WHERE fetch_id IN ({listed})
-        AND NOT EXISTS (SELECT 1 FROM _td_keys_{name} AS r WHERE r.day = p.day AND {equal})""")
+    SELECT fetch_id, day, {", ".join(names)} FROM {rows} WHERE fetch_id IN ({listed})
+        AND {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
+    if left == [(0,)]:
+        return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
-    undated = " AND ".join(f"p.{time} IS NULL" for time in TIMES[book])
-    vague = " OR ".join(f"p.{key} IS NULL" for key in (*keys, TIMES[book][0]))
+    undated = " AND ".join(f"p.{time} IS NULL" for time in times)
+    vague = " OR ".join(f"p.{key} IS NULL" for key in (*keys, times[0]))
     left = connection.execute(f"""
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
-        SELECT 1 FROM _td_keys_{name} AS r WHERE (r.day = p.day OR ({undated}))
+        SELECT 1 FROM _td_keys AS r WHERE (r.day = p.day OR ({undated}))
         AND p.{keys[0]} IS NOT NULL AND {similar})""").fetchall()
     return sorted(set(ids) - {each for (each,) in left})
 
@@ -196,14 +211,9 @@ def merger(
 
 
 def _read(paths: Sequence[str]) -> str:
-    listed = ", ".join(quoted(_escaped(path)) for path in paths)
+    listed = ", ".join(quoted(escaped(path)) for path in paths)
     by_name = ", union_by_name = true" if len(paths) > 1 else ""
     return f"read_parquet([{listed}], hive_partitioning = false{by_name})"
-
-
-def _escaped(path: str) -> str:
-    """Returns a path in which DuckDB sees no pattern."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def _selects(connection: Any, files: Sequence[Found], name: str) -> list[str]:

@@ -1,0 +1,156 @@
+"""Queries of an archive: they end at Ctrl-C, share databases, and keep types."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from archiving import DAY, archive_with, numbers, order, order_response, trade, trade_response
+from calls import at_once, run_child
+from tradingdata.archive import databases, views
+
+_ENDLESS = """
+import os, signal, threading, time
+sys.path[:0] = [{here!r}]
+from archiving import trade, trade_response
+archive = td.Archive({path!r})
+threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    archive.sql("SELECT count(*) FROM range(10000000) a, range(10000000) b "
+                "WHERE a.range * 7 = b.range + 1 OR a.range = -1")
+except KeyboardInterrupt:
+    print(time.monotonic() - began - 1.5)
+assert archive.sql("SELECT count(*) AS n FROM trades")[0].n == 1
+"""
+
+
+def test_f146_an_interrupt_ends_a_query(tmp_path: Path) -> None:
+    """F146: and the archive can be queried afterwards."""
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    here = str(Path(td.__file__).parents[2] / "tests/support")
+    after = float(run_child(_ENDLESS.format(here=here, path=archive.path)))
+    assert after < 5, "1 s on an idle machine"
+
+
+def test_a_column_with_an_infinite_value_keeps_its_type(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    found = archive.sql(
+        "SELECT unnest([1.5, 'inf'::DOUBLE, 'nan'::DOUBLE]) AS ratio, trade_no FROM trades"
+    )
+    assert [row.ratio for row in found] == [1.5, None, None]
+    assert [str(row.trade_no) for row in found] == ["1"] * 3
+    assert found.to_polars()["ratio"].dtype.is_float()
+    (entry,) = archive.fetches()
+    assert archive.sql("SELECT fetch_id FROM trades")[0].fetch_id == entry.id
+    assert archive.sql("SELECT fetch_id FROM fetches")[0].fetch_id == entry.id
+
+
+def test_archives_of_one_process_do_not_mix(tmp_path: Path) -> None:
+    """More of them than databases are kept, in several threads."""
+    archives = [
+        archive_with(tmp_path / str(number), trade_response(trade(str(number))))
+        for number in range(databases._OPEN_DATABASES + 2)
+    ]
+
+    def read(worker: int) -> None:
+        for turn in range(6):
+            number = (worker + turn) % len(archives)
+            (row,) = archives[number].sql("SELECT trade_no FROM trades")
+            assert row.trade_no == str(number)
+            assert numbers(archives[number].trades()) == [str(number)]
+
+    at_once(4, read)
+    assert len(databases._databases._known) <= databases._OPEN_DATABASES + 1
+
+
+@pytest.mark.memory
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_threads_that_read_share_the_memory(tmp_path: Path) -> None:
+    """24 threads grow the process by less than 60 MB beyond what one has needed."""
+    psutil = pytest.importorskip("psutil")
+    records = [trade(str(number), symbol=f"S{number % 300}") for number in range(2000)]
+    archive = archive_with(tmp_path, trade_response(*records), order_response(order("1")))
+    query = "SELECT symbol, sum(trade_value) FROM trades GROUP BY symbol"
+
+    def read(_: int) -> None:
+        for _ in range(5):
+            assert len(archive.sql(query, DAY)) == 300
+            assert len(archive.trades(DAY)) == 2000
+
+    read(0)
+    before = psutil.Process().memory_info().rss
+    at_once(24, read)
+    assert psutil.Process().memory_info().rss - before < 60e6
+
+
+def test_a_query_of_a_thread_is_as_one_of_the_main_thread(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(len(archive.sql("FROM trades"))))
+    thread.start()
+    thread.join()
+    assert found == [1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "books%41",
+        "a*",
+        "books [2026]",
+        "a b",
+        "tab\there",
+        "?",
+        "new\nline",
+        "it's",
+        "{a,b}",
+        "é",
+        "#x",
+    ],
+)
+def test_f145_a_path_is_that_folder_and_no_other(name: str, tmp_path: Path) -> None:
+    """F145: whatever it would mean as an address or a pattern."""
+    archive_with(tmp_path / "booksA", trade_response(trade("wrong")))
+    folder = tmp_path / name
+    folder.mkdir(mode=0o755)
+    archive = archive_with(folder, trade_response(trade("1")), order_response(order("2")))
+    archive.add(trade_response(trade("1"), trade("3"), at="16:00"))
+    again = td.Archive(folder / "books", create=False)
+    assert numbers(again.trades(DAY)) == ["1", "3"]
+    assert [row.order_no for row in again.sql("SELECT order_no FROM orders")] == ["2"]
+    assert again.compact() > 0
+    assert again.verify() == 4
+    assert len(again.scan("trades").fetchall()) == 2
+
+
+def test_f145_a_folder_that_was_there_becomes_private(tmp_path: Path) -> None:
+    """F145: an empty folder with mode 755."""
+    folder = tmp_path / "books"
+    folder.mkdir(mode=0o755)
+    td.Archive(folder)
+    if os.name == "posix":
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_f148_a_time_that_cannot_be_right_is_named(tmp_path: Path) -> None:
+    """F148: a trade of the year 9999 is not two million missing days."""
+    first, *others = views.TIMES["trades"]
+    times = (f"{DAY} 10:00:00", "9999-12-31 10:00:00", "0002-01-01 10:00:00")
+    absent: dict[str, Any] = dict.fromkeys(others)
+    wrong = [trade(str(at), DAY, **absent, **{first: time}) for at, time in enumerate(times, 1)]
+    archive = td.Archive(tmp_path / "books")
+    with pytest.warns(td.DataWarning, match="2 of these trades have a time that cannot be right"):
+        archive.add(trade_response(*wrong))
+    assert numbers(archive.trades()) == ["1", "2", "3"]
+    assert archive.fetches()[0].days == (DAY,)
+    assert math.isclose(len(archive.missing(DAY, DAY + dt.timedelta(3))), 2)

@@ -1,0 +1,174 @@
+"""Which rows of responses are one record, and what a response that is wrong leaves."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from archiving import (
+    DAY,
+    DAYS,
+    archive_with,
+    clock,
+    numbers,
+    order,
+    order_response,
+    response,
+    trade,
+    trade_response,
+)
+from tradingdata.archive import views
+
+SATURDAY = DAY + dt.timedelta(1)
+
+
+def test_child_legs_and_clients_are_records_of_their_own(tmp_path: Path) -> None:
+    """A leg or a client that a later response lacks is not lost (C28)."""
+    legs = [order("1", child_leg_unq_id=leg) for leg in (1, 2)]
+    archive = archive_with(tmp_path, order_response(*legs), order_response(legs[1], at="16:00"))
+    assert [row.child_leg_unq_id for row in archive.orders(DAY)] == [1, 2]
+    clients = [trade("1", client_id=client) for client in ("C1", "C2")]
+    archive = archive_with(tmp_path / "t", trade_response(*clients))
+    archive.add(trade_response(clients[1], at="16:00"))
+    assert [row.client_id for row in archive.trades(DAY)] == ["C1", "C2"]
+
+
+@pytest.mark.parametrize("lacking", ["exch_trade_time", "order_no", "exchange"])
+def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Path) -> None:
+    """C30: once, on its right day."""
+    whole = trade("1", DAYS[3], **dict.fromkeys(views.TIMES["trades"][1:]))
+    archive = archive_with(
+        tmp_path,
+        response(td.TradeBook, [whole | {lacking: None}, trade("2")], clock("10:00")),
+        response(td.TradeBook, [whole, trade("2")], clock("10:05")),
+    )
+    assert numbers(archive.trades()) == ["1", "2"]
+    assert numbers(archive.trades(DAYS[3])) == ["1"]
+
+
+def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
+    legs = [order("1", leg_no=leg, row_no=leg) for leg in (1, 2)]
+    turned = [leg | {"row_no": 3 - leg["row_no"]} for leg in reversed(legs)]
+    archive = archive_with(tmp_path, order_response(*legs, at="10:00"))
+    archive.add(order_response(*turned, at="11:00"))
+    assert len(archive.history("1")) == 2
+    archive.add(order_response(*(leg | {"colour": "red"} for leg in legs), at="12:00"))
+    assert [str(state.seen_at)[11:16] for state in archive.history("1")] == ["10:00", "12:00"] * 2
+    archive.add(order_response(*(leg | {"colour": "green"} for leg in legs), at="09:00"))
+    first, *_ = archive.history("1")
+    assert (str(first.seen_at)[11:16], first.order["colour"]) == ("09:00", "green")
+
+
+def test_unknown_numbers_keep_their_spelling(tmp_path: Path) -> None:
+    numbers = b'"ratio": 1.50, "big": 123456789012345678901, "quantity": 2.75e1'
+    body = b'{"status": "success", "data": [{"trade_no": "1", ' + numbers + b"}]}"
+    with pytest.warns(td.DataWarning):
+        book = td.TradeBook.from_json(body)
+    archive = td.Archive(tmp_path / "books")
+    archive.add(book, at=clock("15:45"))
+    with pytest.warns(td.DataWarning):
+        found = archive.trades(DAY)
+    assert found.extra_fields == ("ratio", "big")
+    extra = archive.sql("SELECT extra FROM trades")[0].extra
+    assert '"ratio":1.50' in extra.replace(" ", "")
+    assert '"big":123456789012345678901' in extra.replace(" ", "")
+    assert '"quantity":2.75e1' in extra.replace(" ", "")
+
+
+def test_a_withdrawn_response_is_as_if_never_received(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1", quantity=1)))
+    wrong = archive.add(trade_response(trade("1", quantity=9), trade("8"), at="16:00"))
+    archive.add(trade_response(trade("1", quantity=9), trade("8"), at="16:05"))
+    assert numbers(archive.trades(DAY)) == ["1", "8"]
+    archive.withdraw(wrong.id)
+    assert [(row.trade_no, row.quantity) for row in archive.trades(DAY)] == [("1", 1)]
+    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
+    archive.compact()
+    again = td.Archive(Path(archive.path).rename(tmp_path / "moved"))
+    assert numbers(again.trades(DAY)) == ["1"]
+    for entry in again.fetches():
+        again.withdraw(entry.id)
+    with pytest.raises(td.ArchiveError, match="has no fetches"):
+        again.trades()
+    with pytest.raises(ValueError, match="no response 'x'"):
+        again.withdraw("x")
+
+
+def test_retirement_in_any_order(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    for account in ("a", "b"):
+        archive.add(response(td.TradeBook, [], clock("15:45", DAYS[2])), account=account)
+    for day, missing in ((DAYS[3], 1), (DAYS[1], 1), (DAYS[4], 2), (DAYS[2], 1)):
+        archive.retire("b", day)
+        gaps = [gap for gap in archive.missing(DAYS[3], DAYS[4]) if gap.account == "b"]
+        assert len(gaps) == max(0, (day - DAYS[2]).days), day
+        assert missing
+
+
+class Calendar:
+    def is_session(self, day: dt.date) -> bool:
+        return day != DAYS[1]
+
+
+def test_sessions_of_a_calendar(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books", calendar=Calendar(), holidays=[DAYS[2]])
+    found = archive.missing(DAYS[0], SATURDAY)
+    assert [gap.day for gap in found] == [DAYS[0], DAYS[3], DAYS[4], SATURDAY]
+    archive = td.Archive(tmp_path / "books", sessions=[SATURDAY])
+    assert [gap.day for gap in archive.missing(DAY, SATURDAY + dt.timedelta(1))] == [DAY, SATURDAY]
+    assert len(archive.missing(SATURDAY, SATURDAY)) == 1
+    with pytest.raises(TypeError, match="calendar must be None"):
+        td.Archive(tmp_path / "other", calendar=5)
+    with pytest.raises((ImportError, td.ConfigurationError), match="exchange_calendars"):
+        td.Archive(tmp_path / "other", calendar="NOWHERE")
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_argument_error_is_no_failed_fetch(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    client = td.Client("http://127.0.0.1:9", access_token="x" * 12)
+    with pytest.raises((TypeError, ValueError), match="timeout"):
+        archive.fetch(client, timeout="30")  # type: ignore[call-overload]
+    without = td.Client("http://127.0.0.1:9")
+    with pytest.raises(td.ConfigurationError, match="access_token"):
+        archive.fetch(without)
+    assert archive.fetches() == []
+    assert archive.missing(SATURDAY, SATURDAY + dt.timedelta(1)) == []
+
+
+class Slow:
+    """A client that returns after some seconds, or never."""
+
+    def __init__(self, account: str, event: threading.Event | None = None) -> None:
+        self.account, self._event = account, event
+
+    def order_book(self, *, timeout: float | None) -> Any:
+        if self._event is not None:
+            self._event.wait(30)
+        return order_response(order("1"), account=self.account)
+
+    def trade_book(self, *, timeout: float | None) -> Any:
+        return trade_response(trade("1"), account=self.account)
+
+
+def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> None:
+    """F141: even if the process is then killed."""
+    archive = td.Archive(tmp_path / "books")
+    event = threading.Event()
+    clients: list[Any] = [Slow("stalls", event), *(Slow(f"desk{number}") for number in range(5))]
+    thread = threading.Thread(target=lambda: archive.fetch(clients))
+    thread.start()
+    until = time.monotonic() + 20
+    while len(archive.accounts) < 5 and time.monotonic() < until:
+        time.sleep(0.1)
+    assert len(archive.accounts) == 5
+    event.set()
+    thread.join()
+    assert len(archive.accounts) == 6
+    assert len(archive.trades(DAY)) == 6
