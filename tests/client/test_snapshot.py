@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -153,6 +154,57 @@ def test_trades_of_other_days_do_not_count(service: Service) -> None:
         sync_call(service.base_url, "books")
     scripted(service, [order_book(A=0)], [trade_book(A=5, day=19)])
     assert len(sync_call(service.base_url, "books").trades) == 1
+
+
+@both
+@pytest.mark.parametrize("times", [True, False], ids=["times", "no-entry-times"])
+def test_an_order_that_filled_on_two_days_agrees(service: Service, call: Call, times: bool) -> None:
+    """C29: 40 of it were executed yesterday; the trade book has the 60 of today."""
+    missing: dict[str, Any] = {} if times else {"order_date_time": None}
+    entered = {"order_date_time": "2026-11-19 09:15:00"}
+    rows = [
+        SAME | entered | {"order_no": "A", "traded_qty": 100},
+        SAME | {"order_no": "B", "traded_qty": 5},
+    ]
+    executed = SAME | {"exch_trade_time": "2026-11-20 10:00:00"}
+    fills = [
+        executed | entered | {"order_no": "A", "quantity": 60},
+        executed | {"order_no": "B", "quantity": 5},
+    ]
+    scripted(
+        service,
+        [book_reply(record for row in rows for record in orders(1, **row))],
+        [book_reply(record for row in fills for record in trades(1, **row | missing))],
+    )
+    assert len(call(service.base_url, "books").orders) == 2
+    assert asked(service) == "TO"
+
+
+@both
+def test_more_fills_than_an_order_of_an_earlier_day_has_disagree(
+    service: Service, call: Call
+) -> None:
+    """Its trades cannot be of an earlier day than the order book."""
+    entered = {"order_date_time": "2026-11-19 09:15:00", "order_no": "A"}
+    row = SAME | entered | {"traded_qty": 5}
+    fill = SAME | entered | {"quantity": 6, "exch_trade_time": "2026-11-20 10:00:00"}
+    scripted(service, [book_reply(orders(1, **row))], [book_reply(trades(1, **fill))])
+    with pytest.raises(td.BooksDisagreeError):
+        call(service.base_url, "books")
+
+
+@pytest.mark.parametrize(("entered", "wanted"), [("2020-11-19", "TO"), ("2026-11-20", "TOTTTTTT")])
+def test_an_order_that_is_valid_for_years_agrees_before_the_first_fill_of_a_day(
+    service: Service, entered: str, wanted: str
+) -> None:
+    """Nothing else in the books says that a day has passed; the order and the response do."""
+    order = SAME | {"order_date_time": f"{entered} 09:15:00", "order_no": "A", "traded_qty": 5}
+    validity = {} if entered > "2026" else {"good_till_days_date": "2999-12-31"}
+    exchange = {"exch_order_time": order["order_date_time"]}
+    scripted(service, [book_reply(orders(1, **order | validity | exchange))], [trade_book()])
+    with suppress(td.BooksDisagreeError):
+        sync_call(service.base_url, "books")
+    assert asked(service) == wanted
 
 
 def test_an_empty_order_book_is_asked_for_once_more(service: Service) -> None:

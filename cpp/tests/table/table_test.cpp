@@ -1,6 +1,7 @@
 // Buffers, and tables while a builder fills them.
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -91,3 +92,12 @@ static_assert(!std::is_copy_constructible_v<TableBuilder>);
 template <typename T>
 concept BuildsTwice = requires(T& builder) { builder.build(); };
 static_assert(!BuildsTwice<TableBuilder>);
+
+TEST_CASE("an identity begins with the number of its record, and no field is in it twice") {
+  for (const Record& record : records) {
+    const auto identity = record.schema->identity;
+    REQUIRE(!identity.empty());
+    CHECK(record.schema->field(identity[0]).kind == Kind::text);
+    CHECK(std::set<int>(identity.begin(), identity.end()).size() == identity.size());
+  }
+}

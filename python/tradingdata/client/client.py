@@ -90,8 +90,9 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         The books come from two requests, and fills may arrive in between. This method requests
         both, then repeats the request for whichever book is behind, at most 6 times with pauses of
         0.1 to 1 seconds, until they agree. They agree if, for every order of the order book's days,
-        ``traded_qty`` summed over its legs equals ``quantity`` summed over its trades. Prices are
-        not compared; use ``reconcile`` for that. Trades of orders of other days are ignored, so
+        ``traded_qty`` summed over its legs equals ``quantity`` summed over its trades; an order of
+        an earlier day may have more, since the trade book need not have its earlier fills. Prices
+        are not compared; use ``reconcile`` for that. Trades of orders of other days are ignored, so
         any trade book agrees with an empty order book, such as the service returns after the
         session.
 

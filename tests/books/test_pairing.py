@@ -1,0 +1,114 @@
+"""Which record is which, against a model that tries every pair of rows."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from service import as_json, envelope, orders
+from tradingdata import _core
+
+Record = dict[str, Any]
+(DECLARED,) = (record for record in _core.records() if record["name"] == "Order")
+BASE = orders(1, order_no="1")[0]
+KEY = [name for name in DECLARED["identity"] if name in BASE]
+KINDS = {field["name"]: field["kind"] for field in DECLARED["fields"]}
+ENTERED = DECLARED["event_times"][0]
+
+
+def book(records: list[Record]) -> td.OrderBook:
+    return td.OrderBook.from_json(as_json(envelope(records)))
+
+
+def value(name: str, number: int) -> Any:
+    return float(number) if KINDS[name] == "number" else f"{number}"
+
+
+@st.composite
+def days(draw: st.DrawFn) -> list[Record]:
+    """Orders whose keys agree in all or most fields, over two days, in any order."""
+    rows = []
+    for _ in range(draw(st.integers(0, 6))):
+        row = BASE | {name: value(name, draw(st.integers(1, 2))) for name in KEY}
+        row[ENTERED] = f"2026-01-0{draw(st.integers(5, 6))} 10:00:00"
+        row |= {"status": draw(st.sampled_from(["Pending", "Success"]))}
+        rows.append(row | {"price": float(draw(st.integers(1, 2)))})
+    return rows
+
+
+def key(row: Record) -> tuple[Any, ...]:
+    return (*(row[name] for name in KEY), row[ENTERED])
+
+
+def difference(row: Record, other: Record) -> int:
+    return sum(row[name] != other[name] for name in ("status", "price"))
+
+
+def fewest_changes(now: list[Record], was: list[Record]) -> int:
+    """The least number of fields that differ, over all ways to pair rows of one key."""
+    if len(now) < len(was):
+        now, was = was, now
+    choices = permutations(now, len(was))
+    return min(sum(map(difference, chosen, was)) for chosen in choices)
+
+
+@settings(deadline=None)
+@given(days(), days(), st.randoms())
+def test_a_diff_names_what_a_model_finds(was: list[Record], now: list[Record], random: Any) -> None:
+    """New, gone and the changes: by key, with no more differences than there have to be."""
+    changes = book(now).diff(book(was))
+    for wanted in {key(row) for row in (*was, *now)}:
+        before = [row for row in was if key(row) == wanted]
+        after = [row for row in now if key(row) == wanted]
+        found = [change for change in changes if key_of(change.order) == wanted]
+        kinds = [change.kind for change in found]
+        assert kinds.count("new") == max(0, len(after) - len(before))
+        assert kinds.count("gone") == max(0, len(before) - len(after))
+        fields = sum(len(change.fields) for change in found)
+        if min(len(before), len(after)) <= 1:
+            assert fields == fewest_changes(after, before)
+        for change in found:
+            if change.kind == "changed":
+                assert change.previous is not None
+                assert change.fields == tuple(
+                    name
+                    for name in KINDS
+                    if name in ("status", "price") and change.order[name] != change.previous[name]
+                )
+    shuffled = list(now)
+    random.shuffle(shuffled)
+    assert book(shuffled).diff(book(now)) == ()
+
+
+def key_of(order: td.Order) -> tuple[Any, ...]:
+    return (*(order[name] for name in KEY), f"{order[ENTERED]}")
+
+
+def test_many_rows_of_one_key_take_no_longer_than_their_number() -> None:
+    """A service that loses its numbers leaves one key for a whole book."""
+    rows = orders(3000, order_no=None, **{name: value(name, 1) for name in KEY[1:]})
+    rows = [row | {ENTERED: "2026-01-05 10:00:00"} for row in rows]
+    changed = [row | {"status": "Other"} for row in rows]
+    assert len(book(changed).diff(book(rows))) == 3000
+    assert book(rows[::-1]).diff(book(rows)) == ()
+
+
+def test_rows_in_step_are_compared_with_their_own() -> None:
+    """One new row in front shifts the others; none of them has changed."""
+    rows = [BASE | {"order_no": f"{number}", "price": float(number)} for number in range(5)]
+    first = BASE | {"order_no": "first"}
+    (change,) = book([first, *rows]).diff(book(rows))
+    assert (change.kind, change.order.order_no) == ("new", "first")
+    (change,) = book([rows[1], *rows[2:]]).diff(book(rows))
+    assert (change.kind, change.order.order_no) == ("gone", "0")
+    (change,) = book([*rows[:2], rows[2] | {"price": 9.5}, *rows[3:]]).diff(book(rows))
+    assert (change.kind, change.order.order_no, change.fields) == ("changed", "2", ("price",))
+    swapped = [rows[1] | {"price": rows[0]["price"]}, rows[0] | {"price": rows[1]["price"]}]
+    changes = book([*swapped, *rows[2:]]).diff(book(rows))
+    assert [(change.order.order_no, change.fields) for change in changes] == [
+        ("1", ("price",)), ("0", ("price",)),
+    ]  # fmt: skip

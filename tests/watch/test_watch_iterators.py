@@ -1,0 +1,211 @@
+"""Watches as objects: several of them, slow readers, cancelled waits, threads and days."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN
+from service import Service, book_reply, hold, html_reply, orders, trades
+from tradingdata import _core
+from tradingdata.watch.polling import Rules, Watch
+from tradingdata.watch.updates import OrderState
+from watching import Clock, Polls, order_book, some_orders, some_trades, trade_updates, watched
+
+ROWS = orders(5, order_no=str)
+
+
+def test_f164_a_cancelled_anext_ends_nothing(service: Service) -> None:
+    """The next one waits for the same poll."""
+    gate = threading.Event()
+    service.script(book_reply(ROWS), hold(gate, book_reply(ROWS[:4])), then=book_reply(ROWS[:4]))
+
+    async def run() -> list[int]:
+        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
+            watch = client.watch_orders(0.01)
+            sizes = [len((await anext(watch)).orders)]
+            for _ in range(3):
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(anext(watch), 0.2)
+            requests = len(service.requests)
+            gate.set()
+            sizes.append(len((await anext(watch)).orders))
+            assert requests == 2, "the poll that is under way is waited for"
+            await watch.aclose()
+            with pytest.raises(StopAsyncIteration):
+                await anext(watch)
+            return sizes
+
+    assert asyncio.run(run()) == [5, 4]
+
+
+def test_a_wait_that_is_cancelled_keeps_the_pace() -> None:
+    async def run() -> list[float]:
+        clock, at = Clock(), []
+
+        async def poll() -> td.OrderBook:
+            at.append(clock.now - 1000.0)
+            return order_book([])
+
+        async def sleep(seconds: float) -> None:
+            clock.now += seconds
+            if cancels and clock.now >= cancels[0]:
+                cancels.pop(0)
+                raise asyncio.CancelledError
+
+        cancels = [1002.0, 1004.0, 1007.0]
+        rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
+        watch: td.types.AsyncWatch[Any] = td.types.AsyncWatch(
+            poll, OrderState((), None), rules, clock=clock, sleep=sleep
+        )
+        cancelled = 0
+        while len(at) < 3:
+            try:
+                await anext(watch)
+            except asyncio.CancelledError:
+                cancelled += 1
+        assert cancelled == 3
+        return at
+
+    assert asyncio.run(run()) == [0.0, 5.0, 10.0]
+
+
+def test_one_watch_serves_one_loop() -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def poll() -> td.OrderBook:
+        entered.set()
+        leave.wait(10)
+        return order_book([])
+
+    clock = Clock()
+    watch = watched(poll, OrderState((), None), clock)
+    thread = threading.Thread(target=lambda: next(watch))
+    thread.start()
+    assert entered.wait(10)
+    with pytest.raises(RuntimeError, match="already waiting in another thread: use one for each"):
+        next(watch)
+    leave.set()
+    thread.join(10)
+    assert len(next(watch).orders) == 0
+
+
+def test_one_async_watch_serves_one_task(service: Service) -> None:
+    service.script(then=book_reply(ROWS))
+
+    async def run() -> None:
+        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
+            watch = client.watch_orders(60)
+            await anext(watch)
+            waiting = asyncio.create_task(anext(watch))
+            await asyncio.sleep(0.05)
+            with pytest.raises(RuntimeError, match="already waiting in another task"):
+                await anext(watch)
+            waiting.cancel()
+
+    asyncio.run(run())
+
+
+def test_a_watch_closed_by_another_thread_ends_its_loop(service: Service) -> None:
+    service.script(then=book_reply(ROWS))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        watch = client.watch_orders(60)
+        seen = threading.Event()
+
+        def read() -> None:
+            for _ in watch:
+                seen.set()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert seen.wait(10)
+        watch.close()
+        thread.join(5)
+        assert not thread.is_alive()
+        assert repr(watch) == "<Watch, ended>"
+        assert repr(client.watch_orders(60)) == "<Watch, every 60 s>"
+
+
+def test_two_watches_share_a_client(service: Service) -> None:
+    service.script(then=book_reply(ROWS), path="/api/v1/order/book")
+    service.script(then=book_reply(trades(3, trade_no=str)), path="/api/v1/trade/book")
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        pairs = zip(client.watch_orders(0.01), client.watch_trades(0.01), strict=False)
+        for _, (of_orders, of_trades) in zip(range(3), pairs, strict=False):
+            assert (len(of_orders.orders), len(of_trades.trades)) == (5, 3)
+
+
+def test_a_slow_reader_misses_no_fill() -> None:
+    clock = Clock()
+    day = some_trades(50)
+    fills = []
+    for update in trade_updates(*(day[: 1 + clock_step * 7] for clock_step in range(8))):
+        clock.sleep(60)
+        fills += [fill.trade_no for fill in update.fills]
+    assert len(fills) == len(set(fills)) == 50
+
+
+def test_a_token_that_expires_on_the_way_is_renewed(service: Service) -> None:
+    """A refused poll asks the function once; a token as text is replaced while the watch runs."""
+    tokens = iter(["one-0123456789", "two-0123456789", "three-0123456789"])
+    service.script(book_reply(ROWS), html_reply(401), then=book_reply(ROWS))
+    with td.Client(service.base_url, access_token=lambda: next(tokens)) as client:
+        updates = [update for _, update in zip(range(3), client.watch_orders(0.01), strict=False)]
+    assert [update.misses for update in updates] == [0, 0, 0]
+    service.script(book_reply(ROWS), html_reply(401), then=book_reply(ROWS))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        watch = client.watch_orders(0.01)
+        assert [next(watch).misses for _ in range(2)] == [0, 1]
+        client.access_token = "another-0123456789"
+        assert next(watch).misses == 0
+
+
+def test_a_watch_over_midnight_reports_each_day_once() -> None:
+    """Numbers start anew; the fills of the day before are cleared, and known."""
+    (name,) = (record["event_times"][0] for record in _core.records() if record["name"] == "Trade")
+    monday, tuesday = (some_trades(4, **{name: f"2026-01-0{day} 10:00:00"}) for day in (5, 6))
+    updates = list(trade_updates(monday, monday, [], [], tuesday[:1], tuesday, tuesday + monday))
+    assert [len(update.fills) for update in updates] == [4, 0, 0, 0, 1, 3, 0]
+    assert [update.cleared for update in updates] == [0, 0, 1, 0, 0, 0, 0]
+    assert {update.changes for update in updates} == {()}
+
+
+def test_an_interrupt_ends_nothing() -> None:
+    """F164: Ctrl-C in a notebook, and the loop goes on in the next cell."""
+    clock = Clock()
+    interrupts = [1003.0]
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if interrupts and clock.now >= interrupts[0]:
+            interrupts.pop()
+            raise KeyboardInterrupt
+
+    polls = Polls([order_book(some_orders(2))] * 3, clock)
+    watch: Watch[Any] = Watch(
+        polls, OrderState((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
+        clock=clock, sleep=sleep,
+    )  # fmt: skip
+    next(watch)
+    with pytest.raises(KeyboardInterrupt):
+        next(watch)
+    assert next(watch).changes == ()
+    assert polls.at == [1000.0, 1005.0]
+
+
+def test_a_closed_client_ends_a_long_wait_at_once(service: Service) -> None:
+    service.script(then=book_reply(ROWS))
+    client = td.Client(service.base_url, access_token=TOKEN)
+    watch = client.watch_orders(600)
+    next(watch)
+    threading.Timer(0.2, client.close).start()
+    begun = time.monotonic()
+    with pytest.raises(td.ClientClosedError):
+        next(watch)
+    assert time.monotonic() - begun < 30  # the clock is looked at every second
