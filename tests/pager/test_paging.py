@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -253,3 +255,22 @@ def test_rows_are_identical_by_every_value_and_unknown_field() -> None:
     same = keys_of(page_of({**base, "mcap": 5.6, "x": "now", "bsegroup": "B"})[0])[0]
     assert same.stock == key.stock
     assert keys_of(page_of({**base, "isin": "B"})[0])[0].stock != key.stock
+
+
+@pytest.mark.memory
+def test_a_pass_keeps_keys_and_no_rows() -> None:
+    """100,000 stocks: less than 60 MB beyond the result."""
+    paging = Paging(100, 1, None, 1)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for first in range(0, 10_000, 100):
+        request = paging.next_request()
+        assert request is not None
+        paging.sent(request)
+        received = numbered(first, 100)
+        paging.receive(request, received)
+        assert paging.take() is not None
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 6e6
+    assert sys.getrefcount(received) == 2  # this name, and the argument

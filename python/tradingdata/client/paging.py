@@ -65,8 +65,8 @@ class Page(NamedTuple):
 class RowKeys(NamedTuple):
     """A row as it is compared with the rows of other pages, which need not be kept for that."""
 
-    stock: bytes  # of what identifies the stock
-    content: bytes  # of every value, unknown fields included
+    stock: int  # a hash of what identifies the stock
+    content: bytes  # a digest of every value, unknown fields included
     has_code: bool
 
 
@@ -78,9 +78,6 @@ def keys_of(rows: _core.Slice) -> list[RowKeys]:
     """
     from hashlib import blake2b
 
-    def digest(content: bytes) -> bytes:
-        return blake2b(content, digest_size=16).digest()
-
     keys = []
     codes = zip(rows.column("co_code"), *map(rows.column, KINDS), strict=True)
     contents = rows.export_json(_FIELDS, extra=True, lines=True).splitlines()
@@ -88,7 +85,8 @@ def keys_of(rows: _core.Slice) -> list[RowKeys]:
         known: tuple[object, ...] = code
         if not any(code):
             known = tuple(value for value in rows[row]._asdict().values() if type(value) is str)
-        keys.append(RowKeys(digest(repr(known).encode()), digest(content), code[0] is not None))
+        digest = blake2b(content, digest_size=16).digest()
+        keys.append(RowKeys(hash(known), digest, code[0] is not None))
     return keys
 
 
@@ -126,7 +124,7 @@ class Paging:
         self._ready: list[tuple[Page, int]] = []  # with the number of rows dropped
         self._error: TradingDataError | None = None
         self._contents: set[bytes] = set()  # of the rows accepted so far
-        self._stocks: set[bytes] = set()
+        self._stocks: set[int] = set()
         self._accepted = 0  # rows ready or taken
         self._first_rows = 0  # on the first page
         self._last_page: list[bytes] = []  # the contents of the latest page
