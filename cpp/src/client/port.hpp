@@ -33,7 +33,7 @@ class Port {
   virtual CallId submit(Call call) = 0;  // throws Error (closed)
   virtual void cancel(CallId id) = 0;    // its outcome may still come, if it was already made
 
-  // Blocks until there are events or `patience` passed.
+  // Blocks until there are events or `patience` passed, a local port for one slice at most.
   virtual Events wait(Duration patience) = 0;
 
   virtual void close() = 0;  // cancels or ends what is in flight; safe to call twice
