@@ -92,3 +92,18 @@ def test_a_row_without_its_expiry_belongs_to_the_only_contract() -> None:
     with pytest.warns(td.DataWarning, match="expiry date missing: 1 .43210 2026-11-24: row 1"):
         result = td.realised_pnl(trades)
     assert (result.realised, len(result.open_lots), len(result)) == (150.0, 0, 1)
+
+
+def test_one_client_under_two_labels_is_two_accounts() -> None:
+    """C26"""
+    fills = [made(1, "B", 1, 100, "20 10:00"), made(2, "S", 1, 105, "20 11:00")]
+    losses = [row._replace(txn_type="SB"[row.txn_type == "S"]) for row in fills]
+    result = td.realised_pnl({"desk1": td.TradeBook(fills), "desk2": td.TradeBook(losses)})
+    assert {row.account: row.realised for row in result} == {"desk1": 5.0, "desk2": -5.0}
+    assert result.filter(account="desk1").realised == 5.0
+    lot = {**KEY_OF_C1, "quantity": 1, "value": 90.0}
+    one = td.TradeBook([fills[1]._replace(account="desk1")])
+    assert td.realised_pnl(one, [lot]).realised == 15.0
+    both = td.concat([one, td.TradeBook([fills[0]._replace(account="desk2")])])
+    with pytest.raises(ValueError, match="no account, but trades of that client have 'desk1', 'd"):
+        td.realised_pnl(both, [lot])

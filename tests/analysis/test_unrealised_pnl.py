@@ -223,7 +223,7 @@ def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str,
         cash -= sign * Fraction(paise(row.trade_value or 0), 100)
         traded = tuple(row[name] for name in KEY)
         net[traded] = net.get(traded, 0) + sign * (row.quantity or 0)
-    for (_, _, _, security, _, _), quantity in net.items():
+    for (_, _, _, _, security, _, _), quantity in net.items():
         held += Fraction(str(prices[str(security)])) * quantity
     realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
     assert realised + unrealised == cash + held

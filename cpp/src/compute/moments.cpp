@@ -94,7 +94,9 @@ class Orderer {
   // Sets the rank of each row within its second.
   void rank(const std::vector<std::int64_t>& rows) {
     const GroupedRows keyed{trades_.rows,
-                            {{trade_schema["client_id"]}, {trade_schema["exch_trade_time"], true}}};
+                            {{trade_schema["account"]},
+                             {trade_schema["client_id"]},
+                             {trade_schema["exch_trade_time"], true}}};
     const std::vector<std::int32_t> response = group_rows({&keyed, 1}).parts[0].group;
     std::vector<std::vector<std::int64_t>> responses(
         response.empty() ? 0 : at(std::ranges::max(response)) + 1);

@@ -18,7 +18,8 @@ struct TradeOrder {
 // The rows from `begin` up to `end` by `exch_trade_time`. Those of one second are in the order of
 // `row_no`, of `trade_no` as a number, or of the rows themselves: whichever runs with the times of
 // its response, or against them. What has one time only is in the order of `trade_no`, or `row_no`.
-// A response is the trades of a client and day; so a sort or a concatenation changes nothing.
+// A response is the trades of an account, client and day; so a sort or a concatenation changes
+// nothing.
 TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
                    std::string_view buy);
 

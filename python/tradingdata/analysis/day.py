@@ -170,7 +170,7 @@ def day_pnl(
     price_of = Lookup("prices", {} if prices is None else prices)
     lots = [] if opening is None else read_lots("opening", opening)
     if day is None:
-        day = max(days_of(joined("trades", trades, TradeBook)[0]._rows), default=None)
+        day = max(days_of(joined("trades", trades, TradeBook)._rows), default=None)
     fills = Fills(trades, day, buy, sell, multipliers=multipliers, lots=lots, earlier=True)
     pnl = realised_of(fills, settle, shorts, buy, sell)
     of_day = fills.on_day()

@@ -45,7 +45,6 @@ class Fills:
 
     Attributes:
         rows: The opening lots, then the trades.
-        accounts: The label of each row.
         opening: Number of opening lots.
         day: The day, if one was asked for.
         days: The days of the trades.
@@ -68,17 +67,16 @@ class Fills:
 
         All trades given must be complete; their times only with ``timed`` or if there is a day.
         """
-        book, accounts = joined("trades", trades, TradeBook)
+        book = joined("trades", trades, TradeBook)
         self.day = None if day is None else day_from(day)
         require_fills(book._rows, buy, sell, timed=timed or self.day is not None)
         self.notes: list[Note] = []
         self._given = None if multipliers is None else Lookup("multipliers", multipliers)
-        self._lots: list[Lot] = lots or []
+        self._lots = _labelled(lots or [], book._rows)
         self.opening = len(self._lots)
         self.rows = book._rows
         if self.opening:
             self.rows = _core.join([rows_of(self._lots, self.rows.zone, buy, sell), self.rows])
-        self.accounts = [*(lot.account for lot in self._lots), *accounts]
         self._numbers: Sequence[int] = range(-self.opening, len(book))
         self.rows, self._completed = completed(self.rows)
         self.days = days_of(book._rows)
@@ -102,7 +100,6 @@ class Fills:
             row for row, at in moments if row < self.opening or at is None or is_wanted(at.date())
         ]
         self.rows = self.rows.take(kept)
-        self.accounts = [self.accounts[row] for row in kept]
         self._numbers = kept if not self.opening else [row - self.opening for row in kept]
         self._completed = {at for at, row in enumerate(kept) if row in self._completed}
 
@@ -113,7 +110,6 @@ class Fills:
         times = self.rows.column("exch_trade_time")[self.opening :]
         kept = [row for row, at in enumerate(times, self.opening) if at.date() == self.day]
         made.rows = self.rows.take(kept)
-        made.accounts = [self.accounts[row] for row in kept]
         made._numbers = [self._numbers[row] for row in kept]
         return made
 
@@ -127,7 +123,7 @@ class Fills:
         rows, last = self.rows, groups.last()
         key = rows.cells(groups.first(), KEY)
         names = rows.cells(last, NAMES)
-        leading = list(zip([self.accounts[row] for row in last], *key, *names, strict=True))
+        leading = list(zip(*key, *names, strict=True))
         strikes = last_known(rows, groups, ATTRIBUTES[0])
         expiries = [each[EXPIRY_AT] for each in leading]
         multipliers, unproved = multipliers_of(
@@ -175,6 +171,27 @@ class Fills:
                 if len(codes) > 1:
                     text = f"{name} {' and '.join(map(repr, codes))} count as different"
                     self.notes.append(Note(NO_KEY, ALIKE, text, len(codes)))
+
+
+def _labelled(lots: list[Lot], trades: Slice) -> list[Lot]:
+    """Returns lots with the account of their client's trades, where one of them has no label."""
+    accounts: dict[str, list[Any]] = {}
+    pair = KEY[:2]
+    first = _core.Groups([trades], pair).first() if lots else []
+    for account, client in zip(*trades.cells(first, pair), strict=True):
+        accounts.setdefault(client, []).append(account)
+    labelled = []
+    for lot in lots:
+        known = accounts.get(lot.client_id, [lot.account])
+        if lot.account is None and len(known) > 1:
+            raise ValueError(
+                f"an opening lot of client {lot.client_id!r} has no account, but trades of that "
+                f"client have {', '.join(map(repr, known))}: give it one of them"
+            )
+        if lot.account is None or known == [None]:
+            lot = lot._replace(account=known[0])  # type: ignore[attr-defined]
+        labelled.append(lot)
+    return labelled
 
 
 def completed(rows: Slice) -> tuple[Slice, set[int]]:

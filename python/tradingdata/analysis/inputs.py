@@ -14,7 +14,7 @@ from .._util import validate
 from .._util.declarations import kinds_of
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
-from .keys import CONTRACT, ORDER_KEY, Key, Keyed
+from .keys import CONTRACT, KEY, ORDER_KEY, Key, Keyed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,53 +33,48 @@ Trades = TradeBook | Mapping[str, TradeBook]
 AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
 
-def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, list[str | None]]:
-    """Returns all rows as one book, and the account label of each row.
-
-    The rows of a book have it; books by label have theirs.
+def joined(argument: str, given: object, kind: type[AnyBook]) -> AnyBook:
+    """Returns all rows as one book; those of books by label have it as their account.
 
     Raises:
         TypeError: If ``given`` is neither a book of that kind nor such books by label.
     """
     if isinstance(given, kind):
-        return given, given._rows.column("account")
+        return given
     books: dict[Any, Any] = dict(given) if isinstance(given, Mapping) else {None: given}
+    parts = []
     for label, book in books.items():
         if not isinstance(label, str) or not isinstance(book, kind):
             raise TypeError(
                 f"{argument} takes a book of type {kind.__name__}, or such books by account label, "
                 f"not {type(book).__name__}"
             )
-    labels = [label for label, book in books.items() for _ in range(len(book))]
-    return (concat(books.values()) if books else kind()), labels
+        accounts = enumerate(book._rows.column(KEY[0]))
+        changes = {row: {KEY[0]: label} for row, account in accounts if account != label}
+        parts.append(kind._of(patched(book._rows, changes)))
+    return concat(parts) if parts else kind()
 
 
 _LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
 
 
-def last_states(orders: OrderBook, labels: list[str | None]) -> tuple[Slice, list[str | None]]:
+def last_states(orders: OrderBook) -> Slice:
     """Returns the last row of each leg of an order, since an archive has one for each day."""
     rows = orders._rows
     legs = _core.Groups([rows], _LEG)
     if len(legs) == len(rows):
-        return rows, labels
+        return rows
     unnumbered = (row for row, leg in enumerate(rows.column("leg_no")) if not leg)
-    kept = sorted({*legs.last(), *unnumbered})
-    return rows.take(kept), [labels[row] for row in kept]
+    return rows.take(sorted({*legs.last(), *unnumbered}))
 
 
-def both_books(
-    orders: Orders, trades: Trades
-) -> tuple[OrderBook, list[str | None], Slice, list[str | None]]:
-    """Returns orders and trades with their labels; the trades on the clock of the orders."""
-    book, labels = joined("orders", orders, OrderBook)
-    fill_book, fill_labels = joined("trades", trades, TradeBook)
-    fills, zone = fill_book._rows, book._rows.zone
+def both_books(orders: Orders, trades: Trades) -> tuple[OrderBook, Slice]:
+    """Returns orders, and trades on their clock."""
+    book = joined("orders", orders, OrderBook)
+    fills, zone = joined("trades", trades, TradeBook)._rows, book._rows.zone
     if len(book) and len(fills) and (zone is None) != (fills.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
-    if zone is not None and fills.zone not in (None, zone):
-        fills = on_clock(fills, zone)
-    return book, labels, fills, fill_labels
+    return book, fills if fills.zone in (None, zone) or zone is None else on_clock(fills, zone)
 
 
 def on_clock(rows: Slice, zone: tzinfo) -> Slice:
@@ -109,7 +104,7 @@ def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int]]:
 
     entries: dict[Any, dict[date, datetime]] = {}
     for key, at in numbers(others):
-        if at is not None and None not in key:
+        if at is not None and None not in key[1:]:  # of the account, a label is optional
             entries.setdefault(key, {}).setdefault(at.date(), at)
     changes = {}
     for row, (key, at) in enumerate(numbers(rows)):

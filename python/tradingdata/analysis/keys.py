@@ -1,10 +1,10 @@
 """The keys of results, and the columns that their rows begin with.
 
 A contract is exchange, segment, security and expiry date, since exchanges assign a ``security_id``
-anew after an expiry. Trades are added up and lots are matched by client, contract and product. The
-symbol is not part of that key, because all expiries and strikes of an underlying share one symbol.
-An order is identified by client, day of entry, exchange, segment and order number; over several
-days an order number may repeat.
+anew after an expiry. Trades are added up and lots are matched by account, client, contract and
+product. The symbol is not part of that key, because all expiries and strikes of an underlying share
+one symbol. An order is identified by account, client, day of entry, exchange, segment and order
+number; over several days an order number may repeat.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from ..table.rows import leading
 
 CONTRACT = ("exchange", "segment", "security_id", "expiry_date")  # what has one price
-KEY = ("client_id", *CONTRACT, "product")
-REQUIRED = tuple(name for name in KEY if name != "expiry_date")  # which shares do not have
+KEY = ("account", "client_id", *CONTRACT, "product")
+REQUIRED = tuple(name for name in KEY if name not in ("account", "expiry_date"))  # never None
 
 
 Key = tuple[Any, ...]
@@ -28,8 +28,8 @@ class Keyed:
     """The leading columns of every row about a security: its account, its key and its names.
 
     Attributes:
-        account: Local label of the account, if known.
-        client_id: Client identifier; with the next five, the key of the row.
+        account: Local label of the account, if known; with the next six, the key of the row.
+        client_id: Client identifier.
         exchange: Exchange.
         segment: Market segment code.
         security_id: Security identifier, which means another contract after an expiry.
@@ -60,7 +60,7 @@ CODES = tuple(name for name in REQUIRED if name != "security_id")
 
 def key_of(leading: Sequence[Any]) -> Key:
     """Returns the key in the leading columns of a row."""
-    return tuple(leading[1 : 1 + len(KEY)])
+    return tuple(leading[: len(KEY)])
 
 
 def keys_of(table: Any) -> list[Key]:
@@ -107,10 +107,18 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
     return OPTION if strike else FUTURE
 
 
-ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
-EXECUTED = ("client_id", "exch_trade_time.day", "exchange", "segment", "order_no", "txn_type")
+ORDER_KEY = ("account", "client_id", "order_date_time.day", "exchange", "segment", "order_no")
+EXECUTED = (
+    "account",
+    "client_id",
+    "exch_trade_time.day",
+    "exchange",
+    "segment",
+    "order_no",
+    "txn_type",
+)
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
-ORDER_SIDE = ("client_id", "day", "exchange", "segment", "order_no", "txn_type")  # of a result
+ORDER_SIDE = tuple(name.removeprefix("order_date_time.") for name in (*ORDER_KEY, "txn_type"))
 # ``_lead`` and ``_apart`` of a table of sides of orders.
 ORDER_NAMES = (("order_no",), ("account", "exchange", "txn_type", "client_id", "day", "segment"))
 
@@ -122,8 +130,8 @@ class OfOrder:
     """The leading columns of every row about one side of an order.
 
     Attributes:
-        account: Local label of the account, if known.
-        client_id: Client identifier; with the next five, the key of the row.
+        account: Local label of the account, if known; with the next six, the key of the row.
+        client_id: Client identifier.
         day: Day on which the order was entered.
         exchange: Exchange.
         segment: Market segment code.
@@ -148,11 +156,11 @@ class OfOrder:
     display_name: str | None
 
 
-# The same columns of a book, from the client on.
-ORDER_COLUMNS = (*ORDER_FIELDS, *tuple(OfOrder.__annotations__)[1 + len(ORDER_KEY) :])
+# The same columns of a book.
+ORDER_COLUMNS = (*ORDER_FIELDS, *tuple(OfOrder.__annotations__)[len(ORDER_KEY) :])
 
 
-def lead_columns(accounts: list[str | None], columns: list[list[Any]]) -> list[list[Any]]:
+def lead_columns(columns: list[list[Any]]) -> list[list[Any]]:
     """Returns the leading columns of rows about orders, from ``ORDER_COLUMNS``."""
-    client, entered, *others = columns
-    return [accounts, client, [time and time.date() for time in entered], *others]
+    account, client, entered, *others = columns
+    return [account, client, [time and time.date() for time in entered], *others]

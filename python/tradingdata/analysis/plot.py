@@ -195,7 +195,7 @@ def blotter(
     if isinstance(one, OrderBook):
         if values:
             raise ValueError("values=True needs trades: an order book has no traded values")
-        orders = joined("book", book, OrderBook)[0]
+        orders = joined("book", book, OrderBook)
         entered = orders.filter(order_date_time__ne=None)
         times = _on_the_clock(entered._column("order_date_time"))
         labels = [status or "no status" for status in entered._column("status")]
@@ -206,7 +206,7 @@ def blotter(
             (status, status, status_colour(status)) for status in sorted(set(labels), reverse=True)
         ]
     else:
-        trades = joined("book", book, TradeBook)[0]
+        trades = joined("book", book, TradeBook)
         fields = ["trade_value"] if values else []
         times, labels, *chosen = _trade_columns(trades, buy, sell, *fields)
         amounts = chosen[0] if values else amounts
@@ -303,7 +303,7 @@ def fills(
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
         return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
-    book = joined("result", result, TradeBook)[0]
+    book = joined("result", result, TradeBook)
     times, sides, heights = _trade_columns(book, buy, sell, y)
     with _chart(ax, "Fills", _HEIGHTS[y], "" if times else "no fills") as ax:
         for side, colour, marker, name in ((buy, BOUGHT, "^", "bought"), (sell, SOLD, "v", "sold")):

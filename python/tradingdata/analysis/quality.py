@@ -117,19 +117,18 @@ def execution_quality(
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
     check_codes(buy, sell)
-    book, accounts, fills, _ = both_books(orders, trades)
+    book, fills = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
-    rows, accounts = last_states(book, accounts)
+    rows = last_states(book)
     fills, entered = with_entries(fills, rows)
     notes: list[Note] = []
-    columns = _measured(rows, fills, accounts, {buy: 1, sell: -1}, multipliers, entered, notes)
+    columns = _measured(rows, fills, {buy: 1, sell: -1}, multipliers, entered, notes)
     return noted(ExecutionQuality._of_columns(columns, book._rows.zone), notes)
 
 
 def _measured(
     orders: Slice,
     trades: Slice,
-    accounts: list[str | None],
     signs: dict[str | None, int],
     given: Multipliers | None,
     doubted: set[int],
@@ -159,7 +158,7 @@ def _measured(
     rows, ordered, totals, legs, same, filled, values, fills, multipliers, *waits = columns
     triggers, entered, received, started, ended = waits
     codes, prices = orders.cells(rows, ["txn_type", "price"])
-    leading = lead_columns([accounts[row] for row in rows], orders.cells(rows, ORDER_COLUMNS))
+    leading = lead_columns(orders.cells(rows, ORDER_COLUMNS))
 
     shares = [
         traded * multiplier if multiplier else 0

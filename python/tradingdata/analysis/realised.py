@@ -68,7 +68,7 @@ GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*REQUIRED, "quantity", "value")
-_OF_LOT = ("account", "side", "time", "value", "multiplier")  # what a trade does not have
+_OF_LOT = ("side", "time", "value", "multiplier")  # what a trade does not have
 _EXPECTED = (
     "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
     "(of a data frame, frame.to_dict('records'))"

@@ -29,7 +29,7 @@ from .result_table import ResultTable
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
 UNKNOWN = "multiplier unknown"
-_ENTERED = ORDER_COLUMNS[1]
+_ENTERED = ORDER_COLUMNS[2]
 _DIFFERS = {
     "txn_type": "side differs",
     "security_id": "security differs",
@@ -163,9 +163,9 @@ def compared(
     orders: Orders, trades: Trades, tolerance: float, multipliers: Multipliers | None
 ) -> tuple[Reconciliation, list[Note]]:
     """Returns the comparison of two books, and its issues."""
-    book, labels, fills, fill_labels = both_books(orders, trades)
+    book, fills = both_books(orders, trades)
     total = len(fills)
-    order_rows, labels = last_states(book, labels)
+    order_rows = last_states(book)
     fills, entered = with_entries(fills, order_rows)
     order_rows, also_entered = with_entries(order_rows, fills)
     numbers = list(range(total))
@@ -175,14 +175,11 @@ def compared(
         numbers = [row for row, at in enumerate(times) if at is None or at.date() in days]
         if len(numbers) < total:
             fills = fills.take(numbers)
-            fill_labels = [fill_labels[row] for row in numbers]
     doubted = also_entered, {at for at, row in enumerate(numbers) if row in entered}
     notes: list[Note] = []
     rows = _rows_of(
         order_rows,
         fills,
-        labels,
-        fill_labels,
         tolerance,
         (multipliers, lambda row: f"row {numbers[row]}"),
         doubted,
@@ -226,8 +223,6 @@ def _pairs(sides: _core.Groups) -> list[tuple[int, int]]:
 def _rows_of(
     orders: Slice,
     trades: Slice,
-    labels: list[str | None],
-    fill_labels: list[str | None],
     tolerance: float,
     given: tuple[Multipliers | None, Callable[[int], str]],
     doubted: tuple[set[int], set[int]],
@@ -259,8 +254,7 @@ def _rows_of(
     of_trades = trades.cells([first_fill[fill] for _, fill in pairs], ORDER_COLUMNS)
     cells = zip(zip(*of_orders, strict=True), zip(*of_trades, strict=True), strict=True)
     for (leg, fill), (ordered, executed) in zip(pairs, cells, strict=True):
-        account = labels[first[leg]] if leg >= 0 else fill_labels[first_fill[fill]]
-        client, entered, *others = ordered if leg >= 0 else executed
+        account, client, entered, *others = ordered if leg >= 0 else executed
         quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
         multiplier = multipliers[fill]
         leading = (account, client, entered and entered.date(), *others)
