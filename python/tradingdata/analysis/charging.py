@@ -178,7 +178,6 @@ def charges(
         TypeError: If an argument has the wrong type, or a rate has a condition on no field.
         ValueError: If no rate applies to a trade, or a trade cannot be used (see ``positions``).
         OverflowError: If amounts are too large to be added exactly.
-        TradingDataError: If the book of one of several accounts could not be fetched.
 
     Example:
         >>> delivery = td.ChargeRate(where={"product": "C"}, stt_buy=0.001, stt_sell=0.001)

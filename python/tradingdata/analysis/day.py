@@ -158,7 +158,6 @@ def day_pnl(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: As ``realised_pnl`` and ``charges``.
-        TradingDataError: If the book of one of several accounts could not be fetched.
 
     Warns:
         DataWarning: If the result has issues.

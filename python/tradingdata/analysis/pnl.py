@@ -58,7 +58,7 @@ def realised_pnl(
 
     Args:
         trades: Trades of any number of days, clients and exchanges: a book, or the books of several
-            accounts as ``td.trade_books`` returns them or by label.
+            accounts by label.
         opening: Lots that were open before the first trade, in their order: the ``open_lots`` of an
             earlier result, or one dict for each lot with the fields of the key, ``quantity``,
             ``value`` and optionally the other fields of ``Lot`` (``side`` is ``long`` unless
@@ -90,7 +90,6 @@ def realised_pnl(
             lot is incomplete or unmatched, or if ``shorts`` or ``day`` is not valid or the day is
             before the trades and the opening.
         OverflowError: If amounts are too large to be added exactly.
-        TradingDataError: If the book of one of several accounts could not be fetched.
 
     Warns:
         DataWarning: If the result has issues.

@@ -97,8 +97,7 @@ def positions(
     to its sum. (Service: "Trade record".)
 
     Args:
-        trades: A trade book, or the books of several accounts as ``td.trade_books`` returns them or
-            by label.
+        trades: A trade book, or the books of several accounts by label.
         day: Counts the trades of this day only, as a date or ISO text.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
             ``(security_id, expiry_date)``.
@@ -114,7 +113,6 @@ def positions(
             1, or appears twice, if quantities of one contract are in different units, or if the day
             is before the trades.
         OverflowError: If amounts are too large to be added exactly.
-        TradingDataError: If the book of one of several accounts could not be fetched.
 
     Warns:
         DataWarning: If the result has issues.

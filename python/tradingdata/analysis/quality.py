@@ -99,8 +99,7 @@ def execution_quality(
     "Order record", "Trade record".)
 
     Args:
-        orders: The order book, or the books of several accounts as ``td.order_books`` returns them
-            or by label.
+        orders: The order book, or the books of several accounts by label.
         trades: The trade book or books of the same accounts.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
             ``(security_id, expiry_date)``.
@@ -114,7 +113,6 @@ def execution_quality(
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks its quantity or value, if trades of one contract are counted in
             different units, or if only one of the books is localized.
-        TradingDataError: If the book of one of several accounts could not be fetched.
     """
     check_codes(buy, sell)
     book, fills = both_books(orders, trades)

@@ -137,8 +137,7 @@ def reconcile(
     cleared it, every trade is reported as ``order book empty``.
 
     Args:
-        orders: The order book, or the books of several accounts as ``td.order_books`` returns them
-            or by label.
+        orders: The order book, or the books of several accounts by label.
         trades: The trade book or books of the same accounts.
         tolerance: Largest difference of average prices that still agrees, in the currency of the
             price.
@@ -153,7 +152,6 @@ def reconcile(
         TypeError: If an argument has the wrong type.
         ValueError: If the tolerance is negative or not finite, if trades of one contract are
             counted in different units, or if only one of the books is localized.
-        TradingDataError: If the book of one of several accounts could not be fetched.
     """
     made, notes = compared(orders, trades, amount("tolerance", tolerance), multipliers)
     return noted(made, notes)
