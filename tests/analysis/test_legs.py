@@ -9,6 +9,7 @@ import pytest
 
 import tradingdata as td
 from cases import ENTERED, expiring, filled, made, measured, ordered, when
+from tradingdata.client.snapshot import gaps_between
 
 
 def entry(at: dt.datetime) -> Any:
@@ -101,3 +102,13 @@ def test_an_order_without_a_number_does_not_agree() -> None:
     order = filled(when("20 09:20"), order_no=None)
     (row,) = td.reconcile(td.OrderBook([order]), td.TradeBook([trade]))
     assert row.finding == "value missing"
+
+
+def test_an_order_of_several_days_is_no_gap_between_the_books() -> None:
+    """C29: its traded quantity counts the fills of earlier days, which are in no trade book."""
+    order = filled(when("19 09:20"))
+    today = made(1, "B", 6, 100, "20 10:00", **entry(when("19 09:20")))
+    for trade, gaps in ((today, 0), (today._replace(quantity=11), 1)):
+        assert len(gaps_between(td.OrderBook([order]), td.TradeBook([trade]))[0]) == gaps
+    bare = made(1, "B", 10, 100, "20 10:00")
+    assert len(gaps_between(td.OrderBook([order]), td.TradeBook([bare]))[0]) == 0
