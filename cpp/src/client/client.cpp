@@ -23,12 +23,9 @@ void check(bool good, const char* rule) {
 }
 
 CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
-  const ProxyChoice choice =
-      choose_proxy(base, options.proxy, options.trust_env, options.environment);
   return {.host = base.host(),
           .allow_http = base.loopback(),
-          .proxy = choice.proxy,
-          .no_proxy = choice.no_proxy,
+          .proxy = choose_proxy(base, options.proxy, options.trust_env, options.environment),
           .ca_file = options.ca_file,
           .user_agent = options.user_agent,
           .max_body = options.max_body};

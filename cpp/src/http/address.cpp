@@ -38,6 +38,14 @@ class ParsedUrl {
   }
   bool has(CURLUPart what) const { return !part(what).empty(); }
 
+  // With its percent-escapes resolved; nothing where the URL has no such part.
+  std::optional<std::string> decoded(CURLUPart what) const {
+    char* text = nullptr;
+    if (curl_url_get(url_.get(), what, &text, CURLU_URLDECODE) != CURLUE_OK) return std::nullopt;
+    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+    return text;
+  }
+
   std::string authority() const {
     const std::string port = part(CURLUPART_PORT);
     return lower_case(part(CURLUPART_HOST)) + (port.empty() ? "" : ":" + port);
@@ -80,19 +88,35 @@ std::string first_of(const Environment& environment, std::initializer_list<const
   return "";
 }
 
-void check_proxy(const std::string& proxy, const std::string& origin) {
+// `origin` is where the address is from.
+ProxyChoice parse_proxy(const std::string& text, const std::string& origin) {
+  if (text.empty()) return {};
   const auto refuse_proxy = [&](const char* why) {
     throw Error(ErrorKind::configuration, origin + why, advice::proxy);
   };
-  if (!std::all_of(proxy.begin(), proxy.end(), is_plain)) {
+  if (!std::all_of(text.begin(), text.end(), is_plain)) {
     refuse_proxy(" contains a space, a control or a non-ASCII character");
   }
-  const std::size_t mark = proxy.find("://");
-  if (mark == std::string::npos) return;  // host:port is an http proxy
-  for (const std::string_view known : {"http", "https", "socks4", "socks4a", "socks5", "socks5h"}) {
-    if (proxy.substr(0, mark) == known) return;
+  const bool has_scheme = text.find("://") != std::string::npos;  // host:port is an http proxy
+  const ParsedUrl url((has_scheme ? "" : "http://") + text, CURLU_NON_SUPPORT_SCHEME);
+  const auto known = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  const std::string scheme = lower_case(has_scheme ? text.substr(0, text.find("://")) : "http");
+  if (std::find(known.begin(), known.end(), scheme) == known.end()) {
+    refuse_proxy(" must be an http, https, socks4(a) or socks5(h) address");
   }
-  refuse_proxy(" must be an http, https, socks4(a) or socks5(h) address");
+  if (!url.has(CURLUPART_HOST)) {
+    refuse_proxy(
+        " has no host that is a name or an IP address, or a port that is no number (not shown)");
+  }
+  ProxyChoice choice;
+  choice.proxy = scheme + "://" + url.authority();
+  choice.user = url.decoded(CURLUPART_USER);
+  choice.password = url.decoded(CURLUPART_PASSWORD);
+  const bool unreadable = url.has(CURLUPART_PASSWORD) && !choice.password;
+  if (text.find('@') != std::string::npos && (!choice.user || unreadable)) {
+    refuse_proxy(" has a '/', '?' or '#' that a password must have as %2F, %3F or %23 (not shown)");
+  }
+  return choice;
 }
 
 }  // namespace
@@ -111,7 +135,8 @@ BaseUrl::BaseUrl(const std::string& text) {
   if (url.problem() == CURLUE_BAD_PORT_NUMBER || url.part(CURLUPART_PORT) == "0") {
     refuse("has a port that is not a number from 1 to 65535");
   }
-  if (url.has(CURLUPART_USER) || url.has(CURLUPART_PASSWORD)) {
+  // Wherever libcurl sees it: a password may have had a slash or another mark.
+  if (text.find('@') != std::string::npos) {
     refuse("must not contain a user name or password (not shown)", advice::access_token);
   }
   if (url.has(CURLUPART_QUERY)) refuse("must not contain a query ('?...')");
@@ -141,20 +166,15 @@ Environment process_environment() {
 
 ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& proxy,
                          bool trust_env, const Environment& environment) {
-  if (proxy) check_proxy(*proxy, "proxy");
-  if (base.loopback()) return {};
-  if (proxy) return {*proxy, ""};
-  if (!trust_env) return {};
   ProxyChoice choice;
-  choice.proxy = first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
-  check_proxy(choice.proxy, "the environment's https_proxy (or all_proxy)");
+  if (proxy) choice = parse_proxy(*proxy, "proxy");
+  if (base.loopback()) return {};
+  if (proxy || !trust_env) return choice;
+  choice = parse_proxy(
+      first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}),
+      "the environment's https_proxy (or all_proxy)");
   if (!choice.proxy.empty()) choice.no_proxy = first_of(environment, {"no_proxy", "NO_PROXY"});
   return choice;
-}
-
-std::string proxy_address(const std::string& proxy) {
-  const std::string scheme = proxy.find("://") == std::string::npos ? "http://" : "";
-  return ParsedUrl(scheme + proxy, CURLU_NON_SUPPORT_SCHEME).authority();
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -25,8 +25,11 @@ class BaseUrl {
   bool loopback_ = false;
 };
 
+// A proxy's address and, apart from it, what it logs on with: errors show the address.
 struct ProxyChoice {
-  std::string proxy;     // "" is none
+  std::string proxy;  // "scheme://host:port", or without a port; "" is none
+  std::optional<std::string> user;
+  std::optional<std::string> password;
   std::string no_proxy;  // hosts that bypass it, as the environment lists them
 };
 
@@ -36,12 +39,9 @@ Environment process_environment();
 
 // Loopback goes directly, always. Else `proxy` where given ("" is none), else with `trust_env` the
 // environment's https_proxy or all_proxy (either case, lower first) and no_proxy. Throws Error
-// (configuration), without the value, for a proxy that is no URL.
+// (configuration), without the value, for a proxy that libcurl could not read as a URL.
 ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& proxy,
                          bool trust_env, const Environment& environment);
-
-// "host:port" of a proxy's URL, or "host" where it names no port; never its user name or password.
-std::string proxy_address(const std::string& proxy);
 
 // RFC 3986: unreserved characters as they are, every other byte as %XX.
 std::string percent_encoded(std::string_view text);

@@ -162,8 +162,11 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   TRADINGDATA_SET(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_NONE));
   TRADINGDATA_SET(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-  TRADINGDATA_SET(CURLOPT_PROXY, options_->proxy.c_str());
-  TRADINGDATA_SET(CURLOPT_NOPROXY, options_->no_proxy.c_str());
+  const ProxyChoice& proxy = options_->proxy;
+  TRADINGDATA_SET(CURLOPT_PROXY, proxy.proxy.c_str());
+  TRADINGDATA_SET(CURLOPT_NOPROXY, proxy.no_proxy.c_str());
+  if (proxy.user) TRADINGDATA_SET(CURLOPT_PROXYUSERNAME, proxy.user->c_str());
+  if (proxy.password) TRADINGDATA_SET(CURLOPT_PROXYPASSWORD, proxy.password->c_str());
   TRADINGDATA_SET(CURLOPT_HTTPPROXYTUNNEL, 1L);
   TRADINGDATA_SET(CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
   TRADINGDATA_SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -331,7 +334,8 @@ Arrival EasyHandle::arrival(int code) {
 // Whether the transfer goes through the proxy. libcurl before 8.7 only says so in its messages.
 bool EasyHandle::uses_proxy(const std::string& address) const {
   constexpr auto used_proxy = static_cast<CURLINFO>(CURLINFO_LONG + 66);
-  if (options_->proxy.empty() || options_->no_proxy.empty()) return !options_->proxy.empty();
+  const ProxyChoice& proxy = options_->proxy;
+  if (proxy.proxy.empty() || proxy.no_proxy.empty()) return !proxy.proxy.empty();
   long used = 0;
   if (curl_easy_getinfo(raw(), used_proxy, &used) == CURLE_OK) return used != 0;
   const std::string_view text = error_text_.data();
@@ -347,10 +351,11 @@ Failure EasyHandle::failure(int code) const {
   for (char& letter : end.detail) {
     if (static_cast<unsigned char>(letter) < ' ') letter = ' ';  // messages are one line
   }
-  const std::string proxy = proxy_address(options_->proxy);
-  if (uses_proxy(proxy)) end.proxy = proxy;
+  const std::string& proxy = options_->proxy.proxy;
+  const std::string address = proxy.substr(std::min(proxy.find("://") + 3, proxy.size()));
+  if (uses_proxy(address)) end.proxy = address;
   end.proxy_status = info<long>(raw(), CURLINFO_HTTP_CONNECTCODE);
-  const bool socks = options_->proxy.starts_with("socks");
+  const bool socks = proxy.starts_with("socks");
   end.at_proxy = !end.proxy.empty() && !connected() && end.proxy_status == 0 &&
                  !(socks && phase_ == Phase::handshake);
   end.verify_result =

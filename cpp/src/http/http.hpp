@@ -13,6 +13,7 @@
 #include "base/memory.hpp"
 #include "base/platform.hpp"
 #include "base/secrets.hpp"
+#include "http/address.hpp"
 
 namespace tradingdata {
 
@@ -103,8 +104,7 @@ class Transport {
 struct CurlOptions {
   std::string host;         // for messages
   bool allow_http = false;  // for loopback
-  std::string proxy;        // "" is none; the environment is never read here
-  std::string no_proxy;
+  ProxyChoice proxy;        // the environment is never read here
   std::string ca_file;  // "" is the system's store of roots, or libcurl's own default
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes

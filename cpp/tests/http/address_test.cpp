@@ -87,14 +87,6 @@ TEST_CASE("an origin has neither user name nor path, and odd ones are none") {
   CHECK(origin_of("https://a\nb/") == "");
 }
 
-TEST_CASE("F133 a proxy's address has neither user name nor password") {
-  CHECK(proxy_address("http://desk:hunter2@proxy.corp:3128/x") == "proxy.corp:3128");
-  CHECK(proxy_address("desk:hunter2@proxy.corp") == "proxy.corp");
-  CHECK(proxy_address("proxy.corp:8080") == "proxy.corp:8080");
-  CHECK(proxy_address("socks5h://[::1]:1080") == "[::1]:1080");
-  CHECK(proxy_address("") == "");
-}
-
 TEST_CASE("F66 the proxy is the argument's, else the environment's, and never for loopback") {
   const BaseUrl remote("https://api.example.com");
   const BaseUrl local("http://127.0.0.1:1");
@@ -120,7 +112,55 @@ TEST_CASE("F66 the proxy is the argument's, else the environment's, and never fo
   CHECK(choose_proxy(remote, std::nullopt, true, with({{"http_proxy", "http://plain:3"}}))
             .proxy.empty());
   CHECK(choose_proxy(remote, std::nullopt, true, with({{"ALL_PROXY", "host:3128"}})).proxy ==
-        "host:3128");
-  CHECK_THROWS_AS(choose_proxy(remote, "ftp://x", true, none), Error);
-  CHECK_THROWS_AS(choose_proxy(remote, "http://x y", true, none), Error);
+        "http://host:3128");
+}
+
+TEST_CASE("F133 F159 a proxy's address is apart from its user name and password") {
+  struct Row {
+    const char* text;
+    const char* address;
+    const char* user;
+    const char* password;
+  };
+  const Row rows[] = {{"http://desk:hunter2@Proxy.corp:3128/x", "http://proxy.corp:3128", "desk", "hunter2"},
+                      {"desk:hunter2@proxy.corp", "http://proxy.corp", "desk", "hunter2"},
+                      {"http://d%40k:h%3A%2F2@proxy.corp", "http://proxy.corp", "d@k", "h:/2"},
+                      {"http://desk:hunter@2@proxy.corp", "http://proxy.corp", "desk", "hunter@2"},
+                      {"HTTPS://desk@proxy.corp", "https://proxy.corp", "desk", nullptr},
+                      {"proxy.corp:8080", "http://proxy.corp:8080", nullptr, nullptr},
+                      {"ftp.corp:8080", "http://ftp.corp:8080", nullptr, nullptr},
+                      {"socks5h://[::1]:1080", "socks5h://[::1]:1080", nullptr, nullptr},
+                      {"", "", nullptr, nullptr}};
+  const BaseUrl base("https://api.example.com");
+  const auto same = [](const std::optional<std::string>& text, const char* expected) {
+    return expected == nullptr ? !text : text == expected;
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const ProxyChoice choice = choose_proxy(base, row.text, true, process_environment());
+    CHECK(choice.proxy == row.address);
+    CHECK(same(choice.user, row.user));
+    CHECK(same(choice.password, row.password));
+  }
+}
+
+TEST_CASE("F159 a proxy that libcurl cannot read is refused without its value") {
+  for (const char* text :
+       {"ftp://x:hunter2@y", "http://x:hunter2@ y", "http://desk:hunter2@proxy:99999",
+        "desk:hunter2@proxy:x", "http://desk:hunter2@", "http://desk:hunter2@[::1", "http://",
+        "http://desk/hun:ter2@proxy", "http://desk?hun:ter2@proxy:1", "http://desk#hun:ter2@proxy",
+        "http://desk:hun#ter2@proxy", "http://desk:hun?ter2@proxy:1", "://desk:hunter2@proxy",
+        "http://desk:hunter2@pro%zzxy", "http://desk:hunter2@a^b", "http:///desk:hunter2@b c"}) {
+    CAPTURE(text);
+    for (const char* base : {"https://api.example.com", "http://127.0.0.1"}) {
+      try {
+        choose_proxy(BaseUrl(base), text, true, process_environment());
+        FAIL_CHECK("accepted");
+      } catch (const Error& error) {
+        CHECK(error.kind == ErrorKind::configuration);
+        CHECK(error.text().find("ter2") == std::string::npos);
+        CHECK(error.text().starts_with("proxy "));
+      }
+    }
+  }
 }

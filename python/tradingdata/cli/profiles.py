@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from getpass import getpass
 from typing import Annotated
@@ -33,8 +34,9 @@ def list_profiles() -> None:
         if not isinstance(table, dict):
             continue
         token = "in the profile" if "access_token" in table else table.get("access_token_file")
-        facts = (table.get(key) for key in ("base_url", "tz"))
-        rows.append((name, *facts, table.get("account", name), token))
+        # One with a user name or password is refused when it is used.
+        address = re.sub("//.*@", "//", str(table.get("base_url", "")), flags=re.DOTALL) or None
+        rows.append((name, address, table.get("tz"), table.get("account", name), token))
     write_lines(("profile", "base_url", "tz", "account", "token"), rows)
     remark(f"in {profiles.path}")
 

@@ -1,0 +1,132 @@
+"""Addresses with a user name and password (F159): never shown, whether they can be read or not."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pickle
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from calls import TOKEN, async_call, run_child, sync_call
+from service import closed_port
+
+SECRET = "hunter2canary"
+BASE = "https://api.example.test"
+VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
+
+# Some that libcurl reads as a proxy, and more that it does not.
+ADDRESSES = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(["http://", "https://", "HTTP://", "socks5://", "ftp://", "http:/", "://", ""]),
+    st.sampled_from(
+        [f"{SECRET}@", f"desk:{SECRET}@", f"desk:{SECRET}@@", f"{SECRET}:%zz@", f"a:{SECRET}%"]
+    ),
+    st.sampled_from(
+        ["127.0.0.1", "[::1]", "[::1", "", "a b", "a%", "a^b", "\u0928", "#", "?", "\\"]
+    ),
+    st.sampled_from(["", ":9", ":99999", ":x", ":-1", ":0"]),
+    st.sampled_from(["", "/", "/@", "?a=b", "#c"]),
+)
+BAD = f"http://desk:{SECRET}@127.0.0.1:99999"
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def shown(error: BaseException) -> str:
+    """All that an error, its pickle and its traceback with local variables show."""
+    trace = traceback.TracebackException.from_exception(error, capture_locals=True)
+    text = "".join(line for line in trace.format() if "ADDRESSES" not in line)
+    return f"{error} {error!r} {pickle.dumps(error)!r} {vars(error)} {text}"
+
+
+@given(address=ADDRESSES, where=st.sampled_from(["base_url", "proxy", *VARIABLES[:4]]))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(address=BAD, where="proxy")
+@example(address=BAD, where="all_proxy")
+@example(address=f"https://desk:{SECRET}@api.example.test", where="base_url")
+def test_f159_no_address_is_shown(
+    address: str, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    hold = {"address": address}
+    address = ""
+    with pytest.MonkeyPatch.context() as patch:
+        options: dict[str, Any] = {"base_url": BASE}
+        if where in VARIABLES:
+            patch.setenv(where, hold["address"])
+        else:
+            options[where] = hold["address"]
+        del hold
+        made = None
+        with contextlib.suppress(td.ConfigurationError):
+            try:
+                made = td.Client(access_token=TOKEN, **options)
+            except td.ConfigurationError as error:
+                options.clear()
+                assert SECRET not in shown(error)
+                raise
+        if made is not None:
+            assert SECRET not in f"{made!r} {made} {made.base_url}"
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("call", [sync_call, async_call])
+@pytest.mark.parametrize("where", ["proxy", *VARIABLES[:4]])
+@pytest.mark.parametrize("address", [BAD, f"desk:{SECRET}@proxy:x", f"http://desk:{SECRET}@[::1"])
+def test_f159_an_unreadable_proxy_is_an_error_of_the_client(
+    call: Any, where: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {}
+    if where == "proxy":
+        options["proxy"] = address
+    else:
+        monkeypatch.setenv(where, address)
+    with pytest.raises(td.ConfigurationError, match="port that is no number|no host") as caught:
+        call(BASE, **options)
+    source = "proxy " if where == "proxy" else "the environment's https_proxy (or all_proxy) "
+    assert str(caught.value).startswith(source)
+
+
+def test_f159_a_proxy_that_fails_is_named_without_its_password() -> None:
+    with closed_port() as port, pytest.raises(td.ConnectError) as caught:
+        sync_call(BASE, proxy=f"http://desk:{SECRET}@127.0.0.1:{port}", attempts=1)
+    assert f"the proxy 127.0.0.1:{port}" in str(caught.value)
+    assert SECRET not in f"{caught.value} {caught.value!r} {pickle.dumps(caught.value)!r}"
+
+
+@pytest.mark.parametrize("variable", ["https_proxy", "TRADINGDATA_BASE_URL"])
+def test_f159_the_command_line_shows_none(variable: str) -> None:
+    code = """
+import subprocess
+done = subprocess.run(
+    [sys.executable, "-m", "tradingdata", "check"], capture_output=True, text=True,
+)
+print(done.returncode, done.stdout, done.stderr)
+"""
+    environment = dict.fromkeys(VARIABLES, "") | {
+        "TRADINGDATA_BASE_URL": BASE,
+        "TRADINGDATA_ACCESS_TOKEN": TOKEN,
+        variable: BAD,
+    }
+    output = run_child(code, environment=environment)
+    assert not output.startswith("0 ")
+    assert "proxy" in output if variable == "https_proxy" else "base_url" in output
+    assert SECRET not in output
+
+
+def test_f159_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
+    profiles.write_text(f'[desk1]\nbase_url = "https://desk:{SECRET}@api.example.test"\n')
+    done = run("profiles", "list")
+    assert "api.example.test" in done.text
+    assert SECRET not in done.text
