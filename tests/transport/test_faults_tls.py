@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import ssl
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -190,7 +193,7 @@ class TestRoots:
 
     @pytest.fixture(autouse=True)
     def bare_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in self.VARIABLES:
+        for name in (*self.VARIABLES, "SSL_CERT_DIR"):
             monkeypatch.delenv(name, raising=False)
 
     @pytest.mark.parametrize("variable", VARIABLES)
@@ -217,6 +220,46 @@ class TestRoots:
         system = certificates.find_ca_file(None, trust_env=True)
         assert system == certificates.find_ca_file(None, trust_env=False)
         assert not system or Path(system).is_file()
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "DER"])
+    def test_f174_a_file_in_another_form_is_read(
+        self, tls_service: Service, ca: Authority, tmp_path: Path, encoding: str
+    ) -> None:
+        pem, file = ca.pem_file.read_text(), tmp_path / "roots"
+        mark = "\ufeff" if encoding == "utf-16-be" else ""
+        data = ssl.PEM_cert_to_DER_cert(pem) if encoding == "DER" else (mark + pem).encode(encoding)
+        file.write_bytes(data)
+        tls_service.script(then=good_book())
+        with td.Client(tls_service.base_url, access_token=TOKEN, ca_file=file) as client:
+            assert len(client.trade_book()) == 3
+
+    @pytest.mark.parametrize("start", [b"\x30\x82", b"\xff\xfe", b"\xfe\xffx", b"PK"])
+    def test_f174_a_file_that_is_none_has_the_reason_in_the_error(
+        self, tls_service: Service, tmp_path: Path, start: bytes
+    ) -> None:
+        file = tmp_path / "roots"
+        file.write_bytes(start + b"no certificate\n")
+        error = failure(tls_service.base_url, ca_file=file)
+        assert type(error) is td.TLSError
+        assert f"cannot read the CA certificates in {file}: " in str(error)
+
+    @pytest.mark.skipif(HAS_ROOT_STORE, reason="libcurl reads no folder there")
+    def test_f174_ssl_cert_dir_is_read(
+        self, tls_service: Service, ca: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = tmp_path / "roots"
+        folder.mkdir()
+        hash_of = ["openssl", "x509", "-hash", "-noout", "-in", str(ca.pem_file)]
+        name = subprocess.run(hash_of, capture_output=True, text=True, check=True).stdout.strip()
+        shutil.copy(ca.pem_file, folder / f"{name}.0")
+        monkeypatch.setenv("SSL_CERT_DIR", os.pathsep.join(["/nowhere", str(folder)]))
+        tls_service.script(then=good_book())
+        with td.Client(tls_service.base_url, access_token=TOKEN) as client:
+            assert len(client.trade_book()) == 3
+        other = Authority(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", str(other.pem_file))
+        assert type(failure(tls_service.base_url)) is td.TLSError
+        assert type(failure(tls_service.base_url, ca_file=other.pem_file)) is td.TLSError
 
     @pytest.mark.parametrize("variable", VARIABLES)
     def test_a_variable_that_names_no_file_is_named_in_the_error(

@@ -82,6 +82,31 @@ def test_f66_the_environment_s_proxy_is_left_out(
 
 
 @pytest.mark.parametrize(
+    ("no_proxy", "bypassed"),
+    [
+        ("other.test, example.test", True),
+        (".example.test", True),
+        ("*.example.test", False),
+        ("example.test:443", False),
+        ("other.test;example.test", False),
+        ("notexample.test,xample.test", False),
+    ],
+)
+def test_f173_no_proxy_is_read_as_curl_8_reads_it(
+    proxy: Proxy,
+    tls_service: Service,
+    ca: Authority,
+    tmp_path: Path,
+    no_proxy: str,
+    bypassed: bool,
+) -> None:
+    tls_service.script(then=good_book())
+    environment = {"https_proxy": proxy.base_url, "no_proxy": no_proxy}
+    assert call(tls_service, ca, tmp_path, environment=environment) == "rows 3"
+    assert (len(proxy.connections) == 0) == bypassed
+
+
+@pytest.mark.parametrize(
     ("status", "attempts", "message"),
     [
         (407, 1, " requires a user name and password (407); check `proxy`"),
@@ -103,6 +128,33 @@ def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
     assert outcome.startswith(f"ConnectError {attempts} POST /api/v1/trade/book: ")
     assert f"the proxy 127.0.0.1:{proxy.port}{message}" in outcome
     assert TOKEN.encode() not in proxy.seen
+
+
+@pytest.mark.parametrize(
+    ("offers", "message"),
+    [
+        (["Negotiate", "NTLM"], "requires Negotiate or NTLM to log on (407)"),
+        (['Digest realm="a", nonce="b"'], "requires Digest to log on (407)"),
+        (["Negotiate", 'Basic realm="a"'], "requires a user name and password (407)"),
+    ],
+)
+def test_f172_a_proxy_that_wants_another_way_to_log_on_is_said_so(
+    proxy: Proxy,
+    tls_service: Service,
+    ca: Authority,
+    tmp_path: Path,
+    offers: list[str],
+    message: str,
+) -> None:
+    proxy.script(then=reply(407, headers=[("Proxy-Authenticate", offer) for offer in offers]))
+    address = f"http://desk:canary@127.0.0.1:{proxy.port}"
+    outcome = call(tls_service, ca, tmp_path, proxy=address)
+    assert outcome.startswith("ConnectError 1 ")
+    # libcurl may have been built without NTLM; then it does not report that it is offered.
+    expected = (message, message.replace(" or NTLM", ""))
+    assert any(f"the proxy 127.0.0.1:{proxy.port} {text}" in outcome for text in expected)
+    assert ("log on through a local proxy" in outcome) == ("to log on" in message)
+    assert "canary" not in outcome
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])

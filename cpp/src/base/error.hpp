@@ -46,6 +46,8 @@ inline constexpr const char* new_token =
 inline constexpr const char* permissions = "check the account's permissions";
 inline constexpr const char* proxy =
     "check `proxy` or the environment's https_proxy; a `proxy` of \"\" connects directly";
+inline constexpr const char* proxy_login =
+    "log on through a local proxy that supports it, and pass its address as `proxy`";
 inline constexpr const char* query = "narrow the query, or pass a larger `page_size`";
 inline constexpr const char* timeout = "make fewer requests, or pass a longer `timeout`";
 inline constexpr const char* try_later = "try again later";
@@ -60,7 +62,8 @@ class Error : public std::runtime_error {
 
   ErrorKind kind;
   const char* help;  // of `advice`
-  bool retryable = false;
+  bool retryable = false;              // the same call may be tried again
+  bool passing = false;                // a later call may succeed
   bool incomplete = false;             // the body ended inside the document
   int status_code = 0;                 // 0: there was no response
   int attempts = 0;                    // 0: nothing was sent

@@ -4,13 +4,17 @@
 #ifdef _WIN32
 #define NOMINMAX
 #include <winsock2.h>
+#include <ws2tcpip.h>
 // After the header of sockets, which it would replace.
 #include <windows.h>
 #else
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #endif
 
@@ -108,6 +112,48 @@ void Notifier::lower() noexcept {
 
 namespace {
 
+template <typename Socket>
+int port_of(Socket socket) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  // The port is at the same place in the addresses of IPv4 and IPv6.
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+template <typename Socket>
+void set_tcp(Socket socket, int option, Duration value, Duration unit) noexcept {
+  const int count =
+      static_cast<int>(std::max<Duration::rep>((value + unit - Duration(1)) / unit, 1));
+  // A system may refuse a value; then it keeps its own.
+  setsockopt(socket, IPPROTO_TCP, option, reinterpret_cast<const char*>(&count), sizeof count);
+}
+
+template <typename Socket>
+void watch_peer(Socket socket, Duration patience) noexcept {
+  constexpr Duration second = std::chrono::seconds(1);
+#ifdef TCP_USER_TIMEOUT
+  set_tcp(socket, TCP_USER_TIMEOUT, patience, std::chrono::milliseconds(1));
+#endif
+#ifdef TCP_KEEPIDLE
+  set_tcp(socket, TCP_KEEPIDLE, patience / 3, second);
+#elif defined(TCP_KEEPALIVE)
+  set_tcp(socket, TCP_KEEPALIVE, patience / 3, second);
+#endif
+#ifdef TCP_KEEPINTVL
+  set_tcp(socket, TCP_KEEPINTVL, patience / 6, second);
+#endif
+#ifdef TCP_KEEPCNT
+  set_tcp(socket, TCP_KEEPCNT, Duration(3), Duration(1));
+#endif
+#ifdef TCP_RXT_CONNDROPTIME
+  set_tcp(socket, TCP_RXT_CONNDROPTIME, patience, second);
+#endif
+#ifdef TCP_MAXRT
+  set_tcp(socket, TCP_MAXRT, patience, second);
+#endif
+}
+
 constinit std::mutex shared_mutex;
 constinit std::atomic<int> fork_blockers = 0;  // grows only under the mutex
 constinit std::atomic<int> forks_waiting = 0;  // no further blocker begins before these
@@ -149,6 +195,20 @@ void after_fork_in_child() {
 #endif
 
 }  // namespace
+
+#ifdef _WIN32
+using Socket = SOCKET;
+#else
+using Socket = int;
+#endif
+
+int local_port(std::intptr_t socket) noexcept {
+  return port_of(static_cast<Socket>(socket));
+}
+
+void notice_dead_peer(std::intptr_t socket, Duration patience) noexcept {
+  watch_peer(static_cast<Socket>(socket), patience);
+}
 
 std::mutex& process_mutex() {
   return shared_mutex;

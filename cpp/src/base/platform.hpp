@@ -41,6 +41,14 @@ void unmap_pages(void* pages, std::size_t size) noexcept;
 // Whether a read of the socket would not wait: bytes are there, or the connection's end.
 bool readable(std::intptr_t socket) noexcept;
 
+// The local port of a connected TCP socket; 0 where there is none.
+int local_port(std::intptr_t socket) noexcept;
+
+// Ends a TCP connection whose peer acknowledges nothing for `patience`, neither data nor probes,
+// which begin after a third of it. A peer that is slow to respond acknowledges both. In seconds,
+// at least one, but for the first on Linux. No effect where the system has no such setting.
+void notice_dead_peer(std::intptr_t socket, Duration patience) noexcept;
+
 // A file descriptor that is readable while it is raised: a pipe with at most one byte in it, since
 // event loops on POSIX systems can watch any descriptor. Those of Windows watch sockets only.
 class Notifier {

@@ -29,6 +29,8 @@ struct ClientOptions {
   std::optional<std::string> proxy;
   bool trust_env = true;
   std::string ca_file;
+  std::string ca_pem;
+  std::string ca_folders;
   std::int64_t max_body = 256LL << 20;  // bytes, unpacked
   bool strict = false;
   bool keep_personal_data = false;

@@ -170,9 +170,9 @@ ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& 
   if (proxy) choice = parse_proxy(*proxy, "proxy");
   if (base.loopback()) return {};
   if (proxy || !trust_env) return choice;
-  choice = parse_proxy(
-      first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}),
-      "the environment's https_proxy (or all_proxy)");
+  choice =
+      parse_proxy(first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}),
+                  "the environment's https_proxy (or all_proxy)");
   if (!choice.proxy.empty()) choice.no_proxy = first_of(environment, {"no_proxy", "NO_PROXY"});
   return choice;
 }

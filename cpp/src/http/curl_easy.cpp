@@ -59,13 +59,6 @@ std::size_t on_header_line(char* data, std::size_t size, std::size_t count,
   return static_cast<Receiver*>(receiver)->header_line({data, bytes}) ? bytes : bytes + 1;
 }
 
-// A transfer's phase comes from these callbacks and not from the times and ports that libcurl
-// reports: since 8.0 those stay unset on a reused connection, or until the handshake has ended.
-int on_socket(void* phase, curl_socket_t /*socket*/, curlsocktype /*purpose*/) noexcept {
-  *static_cast<Phase*>(phase) = Phase::connect;
-  return CURL_SOCKOPT_OK;
-}
-
 CURLcode on_handshake(CURL* /*easy*/, void* /*context*/, void* phase) noexcept {
   *static_cast<Phase*>(phase) = Phase::handshake;
   return CURLE_OK;
@@ -114,18 +107,26 @@ Addresses addresses_of(std::string_view to, std::string_view from, int to_port, 
 
 }  // namespace
 
-void KeptSockets::keep(const Addresses& addresses, std::intptr_t socket) noexcept {
+void OpenSockets::add(const Addresses& addresses, std::intptr_t socket) noexcept {
   try {
     if (sockets_.size() >= most) sockets_.clear();
-    sockets_.insert_or_assign(addresses, socket);
+    sockets_.insert_or_assign(addresses, Socket{socket});
   } catch (const std::bad_alloc&) {
     sockets_.erase(addresses);  // the next request takes a new connection
   }
 }
 
-bool KeptSockets::quiet(const Addresses& addresses) const {
+std::optional<std::intptr_t> OpenSockets::find(const Addresses& addresses) const {
   const auto found = sockets_.find(addresses);
-  return found != sockets_.end() && !readable(found->second);
+  if (found == sockets_.end()) return std::nullopt;
+  return found->second.id;
+}
+
+void OpenSockets::watch(const Addresses& addresses, Duration patience) noexcept {
+  const auto found = sockets_.find(addresses);
+  if (found == sockets_.end() || found->second.patience == patience) return;
+  found->second.patience = patience;
+  notice_dead_peer(found->second.id, patience);
 }
 
 long ceil_milliseconds(Duration duration) {
@@ -134,8 +135,8 @@ long ceil_milliseconds(Duration duration) {
   return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
 }
 
-EasyHandle::EasyHandle(const CurlOptions& options, KeptSockets& kept)
-    : options_(&options), kept_(&kept), easy_(curl_easy_init(), &curl_easy_cleanup) {
+EasyHandle::EasyHandle(const CurlOptions& options, OpenSockets& open)
+    : options_(&options), open_(&open), easy_(curl_easy_init(), &curl_easy_cleanup) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
   set_fixed_options();
@@ -173,19 +174,7 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYPEER, 1L);
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYHOST, 2L);
   TRADINGDATA_SET(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  if (!options_->ca_file.empty()) {
-    TRADINGDATA_SET(CURLOPT_CAINFO, options_->ca_file.c_str());
-    TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, options_->ca_file.c_str());
-    // That file and no other root. Schannel and others read no folder of roots.
-    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CAPATH, static_cast<char*>(nullptr));
-  } else {
-    // OpenSSL uses the roots of Windows only on request.
-    constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
-    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_OPTIONS, system_roots);
-    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
-  }
-  TRADINGDATA_SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  TRADINGDATA_SET(CURLOPT_LOW_SPEED_TIME, 20L);
+  set_roots();
   TRADINGDATA_SET(CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(options_->max_body));
   TRADINGDATA_SET(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   TRADINGDATA_SET(CURLOPT_HTTP09_ALLOWED, 0L);
@@ -197,8 +186,13 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_USERAGENT, options_->user_agent.c_str());
   TRADINGDATA_SET(CURLOPT_ERRORBUFFER, error_text_.data());
   TRADINGDATA_SET(CURLOPT_PRIVATE, static_cast<void*>(this));
-  TRADINGDATA_SET(CURLOPT_SOCKOPTFUNCTION, &on_socket);
-  TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(&phase_));
+  constexpr curl_sockopt_callback on_socket = [](void* self, curl_socket_t socket,
+                                                 curlsocktype /*purpose*/) noexcept {
+    static_cast<EasyHandle*>(self)->opens(static_cast<std::intptr_t>(socket));
+    return static_cast<int>(CURL_SOCKOPT_OK);
+  };
+  TRADINGDATA_SET(CURLOPT_SOCKOPTFUNCTION, on_socket);
+  TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(this));
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_FUNCTION, &on_handshake);
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&phase_));
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CERTINFO, 1L);
@@ -218,13 +212,54 @@ int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
   return CURL_PREREQFUNC_OK;
 }
 
-bool EasyHandle::may_send(const Addresses& addresses) {
-  addresses_ = addresses;
-  if (phase_ == Phase::handshake) return names_a_host(raw());
-  // A kept connection had its handshake in an earlier transfer. What has arrived on it since would
-  // be taken for the response. It may also be the connection's end, or a TLS session ticket.
-  refused_connection_ = phase_ == Phase::lookup && (!kept_->quiet(addresses) || holds_bytes(raw()));
-  return !refused_connection_;
+// A transfer's phase comes from callbacks and not from the times and ports that libcurl reports:
+// since 8.0 those stay unset on a reused connection, or until the handshake has ended.
+void EasyHandle::opens(std::intptr_t socket) noexcept {
+  phase_ = Phase::connect;
+  new_sockets_[opened_++ % new_sockets_.size()] = socket;
+}
+
+// What is named replaces the system's roots, and libcurl's own defaults.
+void EasyHandle::set_roots() {
+  const CurlOptions& from = *options_;
+  if (from.ca_file.empty() && from.ca_folders.empty()) {
+    // OpenSSL uses the roots of Windows only on request.
+    constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
+    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_OPTIONS, system_roots);
+    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
+    return;
+  }
+  const char* const file = from.ca_file.empty() ? nullptr : from.ca_file.c_str();
+  TRADINGDATA_SET(CURLOPT_CAINFO, file);
+  TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, file);
+  if (!from.ca_pem.empty()) {
+    curl_blob pem{const_cast<char*>(from.ca_pem.data()), from.ca_pem.size(), CURL_BLOB_NOCOPY};
+    TRADINGDATA_SET(CURLOPT_CAINFO_BLOB, &pem);
+    TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, &pem);
+  }
+  // Schannel and others read no folder of roots.
+  const char* const folders = from.ca_folders.empty() ? nullptr : from.ca_folders.c_str();
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CAPATH, folders);
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_CAPATH, folders);
+}
+
+bool EasyHandle::may_send(const Addresses& addresses) noexcept {
+  if (phase_ == Phase::lookup) {
+    // A kept connection, which had its handshake in an earlier transfer. What has arrived on it
+    // since would be taken for the response. It may also be the connection's end, or a TLS session
+    // ticket.
+    const std::optional<std::intptr_t> socket = open_->find(addresses);
+    refused_connection_ = !socket || readable(*socket) || holds_bytes(raw());
+    if (refused_connection_) return false;
+  } else {
+    if (phase_ == Phase::handshake && !names_a_host(raw())) return false;
+    for (std::size_t i = 0; i < std::min(opened_, new_sockets_.size()); ++i) {
+      if (local_port(new_sockets_[i]) == addresses.from_port)
+        open_->add(addresses, new_sockets_[i]);
+    }
+  }
+  open_->watch(addresses, patience_);
+  return true;
 }
 
 std::size_t EasyHandle::on_body(char* data, std::size_t size, std::size_t count,
@@ -255,6 +290,10 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   error_text_[0] = '\0';
   phase_ = Phase::lookup;
   refused_connection_ = false;
+  opened_ = 0;
+  // A quarter, since systems take up to half as long again: a third in all. In tenths of a second,
+  // so that the next call, which has nearly as long, changes no setting.
+  patience_ = std::chrono::ceil<std::chrono::duration<long, std::deci>>(limits.total / 4);
   receiver_.start(options_->max_body, &request);
 
   std::vector<const char*> lines;
@@ -312,8 +351,6 @@ bool EasyHandle::ended_by_closing(int code) const {
 }
 
 Arrival EasyHandle::arrival(int code) {
-  const auto socket = info<curl_socket_t>(raw(), CURLINFO_ACTIVESOCKET);
-  if (socket != CURL_SOCKET_BAD) kept_->keep(addresses_, static_cast<std::intptr_t>(socket));
   if (receiver_.failure()) return {id_, *receiver_.failure()};
   // The status counts even where libcurl stopped at the head's first malformed line.
   const bool malformed = code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING;
@@ -355,6 +392,7 @@ Failure EasyHandle::failure(int code) const {
   const std::string address = proxy.substr(std::min(proxy.find("://") + 3, proxy.size()));
   if (uses_proxy(address)) end.proxy = address;
   end.proxy_status = info<long>(raw(), CURLINFO_HTTP_CONNECTCODE);
+  end.proxy_schemes = info<long>(raw(), CURLINFO_PROXYAUTH_AVAIL);
   const bool socks = proxy.starts_with("socks");
   end.at_proxy = !end.proxy.empty() && !connected() && end.proxy_status == 0 &&
                  !(socks && phase_ == Phase::handshake);

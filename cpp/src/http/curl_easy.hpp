@@ -29,26 +29,32 @@ struct Addresses {
   auto operator<=>(const Addresses&) const = default;
 };
 
-// The sockets of kept connections. Not every libcurl says which socket a request is about to use:
-// they say its addresses then, and the socket after the response.
-class KeptSockets {
+// The sockets of open connections. Not every libcurl says which socket a request is about to use,
+// but each says its addresses.
+class OpenSockets {
  public:
-  void keep(const Addresses& addresses, std::intptr_t socket) noexcept;
-  // Whether nothing has arrived since the last response. False if the connection is unknown.
-  bool quiet(const Addresses& addresses) const;
+  void add(const Addresses& addresses, std::intptr_t socket) noexcept;
+  std::optional<std::intptr_t> find(const Addresses& addresses) const;
+  // Notices within `patience` that the connection has no other end any more.
+  void watch(const Addresses& addresses, Duration patience) noexcept;
 
  private:
+  struct Socket {
+    std::intptr_t id;
+    Duration patience{};
+  };
+
   // Those of closed connections are not removed one by one.
   static constexpr std::size_t most = 1000;
 
-  std::map<Addresses, std::intptr_t> sockets_;
+  std::map<Addresses, Socket> sockets_;
 };
 
 class EasyHandle {
  public:
-  // `options` and `kept` must live as long as transfers are started. Throws Error where libcurl
+  // `options` and `open` must live as long as transfers are started. Throws Error where libcurl
   // does not take an option: nothing is sent under weaker rules.
-  EasyHandle(const CurlOptions& options, KeptSockets& kept);
+  EasyHandle(const CurlOptions& options, OpenSockets& open);
   ~EasyHandle();
 
   static EasyHandle& of(void* easy);
@@ -73,6 +79,7 @@ class EasyHandle {
   static constexpr std::int64_t large_response = 256 * 1024;
 
   void set_fixed_options();
+  void set_roots();
   Failure failure(int code) const;
   bool uses_proxy(const std::string& address) const;
   // Called when a connection is ready, and before anything is sent over it.
@@ -81,11 +88,12 @@ class EasyHandle {
   bool read_head() noexcept;
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
-  bool may_send(const Addresses& addresses);
+  void opens(std::intptr_t socket) noexcept;
+  bool may_send(const Addresses& addresses) noexcept;
   void set_time_limit(Duration total);
 
   const CurlOptions* options_;
-  KeptSockets* kept_;
+  OpenSockets* open_;
   std::unique_ptr<void, void (*)(void*)> easy_;
   CallId id_ = 0;
   const Request* request_ = nullptr;
@@ -95,7 +103,9 @@ class EasyHandle {
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
   long buffer_size_ = small_buffer;     // bytes; the large one from the first large response on
   TimePoint deadline_;
-  Addresses addresses_;  // of the connection in use
+  Duration patience_{};                       // with a connection whose other end is silent
+  std::array<std::intptr_t, 8> new_sockets_;  // the last ones that this transfer opened
+  std::size_t opened_ = 0;
   bool refused_connection_ = false;
 };
 

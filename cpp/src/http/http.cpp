@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "http/curl_easy.hpp"
 #include "http/inflate.hpp"
+#include "http/transfer_failure.hpp"
 
 namespace tradingdata {
 
@@ -80,7 +81,7 @@ class CurlTransport final : public Transport {
     std::unique_ptr<EasyHandle> handle;
     if (free_.empty()) {
       free_.reserve(active_.size() + 1);  // `release` must need no memory
-      handle = std::make_unique<EasyHandle>(options_, kept_);
+      handle = std::make_unique<EasyHandle>(options_, sockets_);
     } else {
       handle = std::move(free_.back());
       free_.pop_back();
@@ -134,7 +135,7 @@ class CurlTransport final : public Transport {
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
     const std::scoped_lock lock(detail::process_mutex());
     multi_ = multi;
-    kept_ = {};
+    sockets_ = {};
     process_ = detail::process_id();
   }
 
@@ -161,8 +162,7 @@ class CurlTransport final : public Transport {
     check(curl_multi_perform(multi_, &running));
     collect(arrivals);
     for (const CallId id : lost_) {
-      arrivals.push_back({id, Failure{ErrorKind::transport, Retry::always,
-                                      "the process was forked while the response was awaited"}});
+      arrivals.push_back({id, detail::failure_of(detail::Fault::forked)});
     }
     lost_.clear();
   }
@@ -197,7 +197,7 @@ class CurlTransport final : public Transport {
   }
 
   CurlOptions options_;
-  detail::KeptSockets kept_;
+  detail::OpenSockets sockets_;
   std::int64_t process_ = 0;
   CURLM* multi_ = nullptr;
   std::atomic<bool> woken_ = false;

@@ -55,6 +55,7 @@ struct Response {
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;
+  bool limits = false;          // a 403 whose headers name a rate limit or a challenge
   bool reused = false;          // came over a kept connection
   std::int64_t bytes_sent = 0;  // on the wire, headers included
   std::int64_t bytes_received = 0;
@@ -105,7 +106,11 @@ struct CurlOptions {
   std::string host;         // for messages
   bool allow_http = false;  // for loopback
   ProxyChoice proxy;        // the environment is never read here
-  std::string ca_file;  // "" is the system's store of roots, or libcurl's own default
+  // The roots to trust: a PEM file, its content if that had to be converted, or folders of hashed
+  // PEM files. Without any, the system's store of roots, or libcurl's own default.
+  std::string ca_file;
+  std::string ca_pem;
+  std::string ca_folders;
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes
   std::int64_t max_connections = 100;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
 
@@ -19,8 +18,21 @@ constexpr std::int64_t largest_headers = 256 * 1024;
 constexpr std::int64_t largest_error_body = 64 * 1024;
 // Text columns hold 32-bit offsets into the body.
 constexpr std::int64_t largest_body = INT32_MAX;
-// So short that the message itself needs no memory.
-constexpr const char* out_of_memory = "out of memory";
+// Headers by which a gateway says that it limits requests, or wants a browser to prove itself:
+// those of the RateLimit draft and its predecessors, of Cloudflare and of AWS WAF.
+bool limits_requests(const HeaderLookup& header) {
+  struct Sign {
+    const char* name;
+    std::string_view value;
+  };
+  constexpr Sign signs[] = {{"X-RateLimit-Remaining", "0"},     {"RateLimit-Remaining", "0"},
+                            {"X-Rate-Limit-Remaining", "0"},    {"CF-Mitigated", "challenge"},
+                            {"X-AMZN-WAF-Action", "challenge"}, {"X-AMZN-WAF-Action", "captcha"}};
+  return std::ranges::any_of(signs, [&](const Sign& sign) {
+    const std::optional<std::string_view> value = header(sign.name, 0);
+    return value && same_ignoring_case(*value, sign.value);
+  });
+}
 
 }  // namespace
 
@@ -40,9 +52,12 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   enough_ = false;
 }
 
-void Receiver::fail(Retry retry, std::string message, const char* help) {
+void Receiver::fail(Fault fault) {
   if (failure_) return;
-  failure_ = Failure{ErrorKind::transport, retry, std::move(message), help, false, received_};
+  TransferEnd end;
+  end.max_body = max_body_;
+  end.received = received_;
+  failure_ = failure_of(fault, end);
 }
 
 bool Receiver::header_line(std::string_view line) noexcept {
@@ -50,9 +65,9 @@ bool Receiver::header_line(std::string_view line) noexcept {
   header_bytes_ += static_cast<std::int64_t>(line.size());
   if (header_bytes_ <= largest_headers) return true;
   try {
-    fail(Retry::never, "the response's headers are larger than 256 KiB");
+    fail(Fault::large_head);
   } catch (const std::exception&) {
-    fail(Retry::never, out_of_memory);
+    fail(Fault::memory);
   }
   return false;
 }
@@ -62,7 +77,7 @@ bool Receiver::head(int status, const HeaderLookup& header) noexcept {
     response_.status = status;
     read_head(header);
   } catch (const std::exception&) {
-    fail(Retry::never, out_of_memory);
+    fail(Fault::memory);
   }
   return !failure_;
 }
@@ -73,18 +88,20 @@ void Receiver::read_head(const HeaderLookup& header) {
     if (!value) return std::nullopt;
     return std::string(*value);
   };
-  response_.retry_after = text("Retry-After");
-  response_.date = text("Date");
-  response_.location = text("Location");
   for (std::size_t i = 0; const auto coding = header("Content-Encoding", i); ++i) {
     read_content_encoding(*coding);
   }
   if (encoding_ == Encoding::gzip && !inflater_) inflater_ = std::make_unique<Inflater>();
-  if (refused()) return;
+  if (refused()) {
+    response_.retry_after = text("Retry-After");
+    response_.date = text("Date");
+    response_.location = text("Location");
+    response_.limits = response_.status == 403 && limits_requests(header);
+    return;
+  }
   read_framing(header);
   if (encoding_ == Encoding::unknown) {
-    fail(Retry::never,
-         "the response has a content encoding that was not requested (only gzip was)");
+    fail(Fault::content_encoding);
   }
   if (!failure_) prepare_body();
 }
@@ -96,7 +113,7 @@ void Receiver::read_framing(const HeaderLookup& header) {
     } else if (same_ignoring_case(*coding, "identity")) {
       until_close_ = true;
     } else {
-      fail(Retry::never, "the response has a transfer encoding that was not requested");
+      fail(Fault::transfer_encoding);
     }
   }
   for (std::size_t i = 0; const auto length = header("Content-Length", i); ++i) {
@@ -109,9 +126,9 @@ void Receiver::read_content_length(std::string_view value) {
   std::int64_t length = -1;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), length);
   if (problem != std::errc() || end != value.data() + value.size() || length < 0) {
-    fail(Retry::never, "the response's Content-Length is not a number of bytes");
+    fail(Fault::bad_length);
   } else if (content_length_ && *content_length_ != length) {
-    fail(Retry::never, "the response has two different Content-Lengths");
+    fail(Fault::two_lengths);
   }
   content_length_ = length;
 }
@@ -135,8 +152,7 @@ void Receiver::prepare_body() {
     // A sixteenth more, so that a book that grew a little needs no larger buffer.
     response_.body.reserve(std::min(last_unpacked_ + last_unpacked_ / 16, max_body_));
   } else if (content_length_) {
-    if (*content_length_ > max_body_)
-      return fail(Retry::never, too_large(max_body_), advice::max_body);
+    if (*content_length_ > max_body_) return fail(Fault::too_large);
     response_.body.reserve(*content_length_);
   }
 }
@@ -147,7 +163,7 @@ bool Receiver::body(std::string_view chunk) noexcept {
     read_body(chunk);
     if (response_.reader && !failure_) response_.reader->grew(response_.body);
   } catch (const std::exception&) {
-    fail(Retry::never, out_of_memory);
+    fail(Fault::memory);
   }
   return !failure_ && !enough_ && !(until_close_ && complete());
 }
@@ -172,20 +188,19 @@ void Receiver::read_body(std::string_view chunk) {
   if (result == InflateResult::good) return;
   enough_ = true;
   if (refused()) return;
-  if (result == InflateResult::too_large)
-    return fail(Retry::never, too_large(max_body_), advice::max_body);
+  if (result == InflateResult::too_large) return fail(Fault::too_large);
   if (result == InflateResult::not_gzip) {
-    fail(Retry::never, "the response is declared as gzip but is not");
+    fail(Fault::not_gzip);
   } else {
-    fail(Retry::always, "the response's gzip data is corrupt");
+    fail(Fault::bad_gzip);
   }
 }
 
 std::optional<Failure> Receiver::finish() {
-  if (!has_head()) fail(Retry::always, "incomplete response: its head ends too early");
+  if (!has_head()) fail(Fault::cut_head);
   if (failure_ || refused() || encoding_ != Encoding::gzip) return failure_;
   if (inflater_->started() && !inflater_->ended()) {
-    fail(Retry::always, "incomplete body: the response's gzip data ends too early");
+    fail(Fault::cut_gzip);
   } else {
     last_unpacked_ = response_.body.size();
   }

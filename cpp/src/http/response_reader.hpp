@@ -11,6 +11,7 @@
 
 #include "http/http.hpp"
 #include "http/inflate.hpp"
+#include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
 
@@ -58,7 +59,7 @@ class Receiver {
   void read_content_encoding(std::string_view value);
   void prepare_body();
   void read_body(std::string_view chunk);
-  void fail(Retry retry, std::string message, const char* help = advice::none);
+  void fail(Fault fault);
   std::int64_t cap() const;
 
   Response response_;

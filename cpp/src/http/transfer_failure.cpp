@@ -1,4 +1,4 @@
-// One table from libcurl's result of a transfer to a failure. Certificates are explained by
+// The table, and which of its rows the end of a transfer is. Certificates are explained by
 // OpenSSL's result codes, or by the text where another TLS library is in use.
 #include "http/transfer_failure.hpp"
 
@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace tradingdata::detail {
 
@@ -14,6 +16,125 @@ namespace {
 
 // By number where the headers that this is compiled with may be older than the library in use.
 constexpr int curle_too_large = 100;  // since libcurl 8.6
+
+constexpr Fault of_libcurl(int code) {
+  return static_cast<Fault>(code);
+}
+
+struct Row {
+  Fault fault;
+  ErrorKind kind;
+  Retry retry;
+  std::string_view text;  // with the words of `word_of` in braces
+  const char* help = advice::none;
+  const char* help_at_proxy = nullptr;  // where it differs
+};
+
+constexpr Row rows[] = {
+    {Fault::deadline, ErrorKind::deadline, Retry::never, "the deadline passed {while}"},
+    {Fault::slow_connect, ErrorKind::connect, Retry::always, "connect_timeout passed {while}",
+     advice::network, advice::proxy},
+    {of_libcurl(CURLE_COULDNT_CONNECT), ErrorKind::connect, Retry::always,
+     "cannot connect to {address}{cause}", advice::network, advice::proxy},
+    {of_libcurl(CURLE_COULDNT_RESOLVE_HOST), ErrorKind::connect, Retry::once,
+     "cannot find the host {host}{cause}", advice::network},
+    {of_libcurl(CURLE_COULDNT_RESOLVE_PROXY), ErrorKind::connect, Retry::once,
+     "cannot find the proxy {proxy}{cause}", advice::proxy},
+    {of_libcurl(CURLE_PROXY), ErrorKind::connect, Retry::once,
+     "the proxy {proxy} did not connect to {host}{because}", advice::proxy},
+    {Fault::proxy_password, ErrorKind::connect, Retry::never,
+     "the proxy {proxy} requires a user name and password ({status})", advice::proxy},
+    {Fault::proxy_scheme, ErrorKind::connect, Retry::never,
+     "the proxy {proxy} requires {schemes} to log on ({status}), of which this client has none",
+     advice::proxy_login},
+    {Fault::proxy_refused, ErrorKind::connect, Retry::never,
+     "the proxy {proxy} refused to connect to {host} ({status})", advice::proxy},
+    {Fault::proxy_failed, ErrorKind::connect, Retry::always,
+     "the proxy {proxy} refused to connect to {host} ({status})", advice::proxy},
+
+    {Fault::not_yet_valid, ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate is not yet valid{aside}", advice::clock},
+    {Fault::expired, ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate has expired{aside}", advice::clock},
+    {Fault::wrong_host, ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate is for another host{aside}", advice::base_url,
+     advice::proxy},
+    {Fault::unknown_authority, ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate is signed by an authority that is not trusted here{aside}",
+     advice::ca_file},
+    {Fault::bad_certificate, ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate was refused{aside}"},
+    {of_libcurl(CURLE_ABORTED_BY_CALLBACK), ErrorKind::tls, Retry::never,
+     "{distrust}the server's certificate names no host or address as its Subject Alternative Name, "
+     "and a Common Name does not count",
+     advice::base_url},
+    {Fault::client_certificate, ErrorKind::tls, Retry::never,
+     "no TLS connection to {peer}: it requires a client certificate, which this client does not "
+     "send{aside}",
+     advice::base_url},
+    {of_libcurl(CURLE_SSL_CACERT_BADFILE), ErrorKind::tls, Retry::never,
+     "cannot read the CA certificates{file}{because}", advice::ca_file},
+    {of_libcurl(CURLE_SSL_CONNECT_ERROR), ErrorKind::tls, Retry::never,
+     "no TLS connection to {peer} (TLS 1.2 or later is required){because}", advice::base_url,
+     advice::proxy},
+
+    {of_libcurl(CURLE_GOT_NOTHING), ErrorKind::transport, Retry::always,
+     "{peer} closed the connection without a response"},
+    {of_libcurl(CURLE_PARTIAL_FILE), ErrorKind::transport, Retry::always,
+     "incomplete body: the response ended after {received} bytes"},
+    {of_libcurl(CURLE_RECV_ERROR), ErrorKind::transport, Retry::always,
+     "the connection to {peer} broke {while}{because}"},
+    {Fault::forked, ErrorKind::transport, Retry::always,
+     "the process was forked while the response was awaited"},
+    {Fault::cut_head, ErrorKind::transport, Retry::always,
+     "incomplete response: its head ends too early"},
+    {Fault::cut_gzip, ErrorKind::transport, Retry::always,
+     "incomplete body: the response's gzip data ends too early"},
+    {Fault::bad_gzip, ErrorKind::transport, Retry::always, "the response's gzip data is corrupt"},
+
+    {of_libcurl(CURLE_UNSUPPORTED_PROTOCOL), ErrorKind::transport, Retry::never,
+     "the response is not HTTP/1.x{because}", advice::base_url},
+    {of_libcurl(CURLE_WEIRD_SERVER_REPLY), ErrorKind::transport, Retry::never,
+     "the response is malformed{because}"},
+    {Fault::not_gzip, ErrorKind::transport, Retry::never,
+     "the response is declared as gzip but is not"},
+    {Fault::bad_length, ErrorKind::transport, Retry::never,
+     "the response's Content-Length is not a number of bytes"},
+    {Fault::two_lengths, ErrorKind::transport, Retry::never,
+     "the response has two different Content-Lengths"},
+    {Fault::transfer_encoding, ErrorKind::transport, Retry::never,
+     "the response has a transfer encoding that was not requested"},
+    {Fault::content_encoding, ErrorKind::transport, Retry::never,
+     "the response has a content encoding that was not requested (only gzip was)"},
+    {Fault::too_large, ErrorKind::transport, Retry::never,
+     "the response is larger than max_body ({max_body} bytes, decompressed)", advice::max_body},
+    {Fault::large_head, ErrorKind::transport, Retry::never,
+     "the response's headers are larger than 256 KiB"},
+    {of_libcurl(curle_too_large), ErrorKind::transport, Retry::never,
+     "the response has a header line longer than 100 kB{because}"},
+    // libcurl before 8.6 has this code for a long header line too.
+    {of_libcurl(CURLE_OUT_OF_MEMORY), ErrorKind::transport, Retry::never,
+     "out of memory, or a header line longer than 100 kB{because}"},
+    // So short that the message itself needs no memory.
+    {Fault::memory, ErrorKind::transport, Retry::never, "out of memory"},
+};
+
+constexpr Row unknown{Fault::none, ErrorKind::transport, Retry::never,
+                      "the transfer failed{because}"};
+
+// Codes that mean the same here.
+constexpr std::pair<int, Fault> aliases[] = {
+    {CURLE_SSL_CIPHER, of_libcurl(CURLE_SSL_CONNECT_ERROR)},
+    {CURLE_SSL_CERTPROBLEM, of_libcurl(CURLE_SSL_CONNECT_ERROR)},
+    {CURLE_SSL_ENGINE_INITFAILED, of_libcurl(CURLE_SSL_CONNECT_ERROR)},
+    {CURLE_SSL_ISSUER_ERROR, of_libcurl(CURLE_SSL_CONNECT_ERROR)},
+    {CURLE_USE_SSL_FAILED, of_libcurl(CURLE_SSL_CONNECT_ERROR)},
+    {CURLE_HTTP2, of_libcurl(CURLE_RECV_ERROR)},
+    {CURLE_HTTP2_STREAM, of_libcurl(CURLE_RECV_ERROR)},
+    {CURLE_SEND_ERROR, of_libcurl(CURLE_RECV_ERROR)},
+    {CURLE_BAD_CONTENT_ENCODING, of_libcurl(CURLE_WEIRD_SERVER_REPLY)},
+    {CURLE_FILESIZE_EXCEEDED, Fault::too_large},
+};
 
 bool mentions(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -56,15 +177,44 @@ std::string address_of(const TransferEnd& end) {
   return end.host + end.detail.substr(at, last - at);
 }
 
-Failure refused_by_proxy(const TransferEnd& end) {
-  const std::string status = " (" + std::to_string(end.proxy_status) + ")";
-  const std::string proxy = "the proxy " + end.proxy;
-  if (end.proxy_status == 407) {
-    return {ErrorKind::connect, Retry::never, proxy + " requires a user name and password" + status,
-            advice::proxy};
+// The ways to log on that a proxy offers, such as "Negotiate or NTLM".
+std::string schemes_of(const TransferEnd& end) {
+  std::string names;
+  for (const auto& [bit, name] :
+       {std::pair(CURLAUTH_DIGEST, "Digest"), std::pair(CURLAUTH_NEGOTIATE, "Negotiate"),
+        std::pair(CURLAUTH_NTLM, "NTLM")}) {
+    const bool offered = (static_cast<unsigned long>(end.proxy_schemes) & bit) != 0;
+    if (offered) names += (names.empty() ? "" : " or ") + std::string(name);
   }
-  return {ErrorKind::connect, end.proxy_status >= 500 ? Retry::always : Retry::never,
-          proxy + " refused to connect to " + end.host + status, advice::proxy};
+  return names;
+}
+
+std::string word_of(std::string_view word, const TransferEnd& end) {
+  if (word == "host") return end.host;
+  if (word == "proxy") return end.proxy;
+  if (word == "peer") return peer_of(end);
+  if (word == "address") return address_of(end);
+  if (word == "while") return while_in(end);
+  if (word == "cause") return cause_of(end);
+  if (word == "because") return end.detail.empty() ? "" : ": " + end.detail;
+  if (word == "aside") return end.detail.empty() ? "" : " (" + end.detail + ")";
+  if (word == "distrust") return "no trusted connection to " + peer_of(end) + ": ";
+  if (word == "file") return end.ca_file.empty() ? "" : " in " + end.ca_file;
+  if (word == "status") return std::to_string(end.proxy_status);
+  if (word == "schemes") return schemes_of(end);
+  if (word == "received") return std::to_string(end.received);
+  return std::to_string(end.max_body);
+}
+
+std::string filled(std::string_view text, const TransferEnd& end) {
+  std::string message;
+  for (std::size_t brace = 0; (brace = text.find('{')) != std::string_view::npos;) {
+    const std::size_t close = text.find('}');
+    message += text.substr(0, brace);
+    message += word_of(text.substr(brace + 1, close - brace - 1), end);
+    text.remove_prefix(close + 1);
+  }
+  return message += text;
 }
 
 // The service's end of a TLS connection reports that it wants a certificate of the client, which
@@ -74,7 +224,7 @@ bool wants_certificate(const TransferEnd& end) {
          mentions(end.detail, {"certificate", "Certificate", "unknown ca", "access denied"});
 }
 
-Failure bad_certificate(const TransferEnd& end) {
+Fault fault_of_certificate(const TransferEnd& end) {
   // OpenSSL's X509_V_ERR numbers, which are part of its ABI; other libraries only give text.
   constexpr long not_yet_valid = 9;
   constexpr long has_expired = 10;
@@ -82,132 +232,55 @@ Failure bad_certificate(const TransferEnd& end) {
   constexpr long no_first_signature = 21;  // the numbers between are other kinds of no issuer
   constexpr long wrong_host = 62;
   const long result = end.verify_result;
-  const auto refused = [&](const char* why, const char* help = advice::none) -> Failure {
-    return {ErrorKind::tls, Retry::never,
-            "no trusted connection to " + peer_of(end) + ": the server's certificate " + why +
-                (end.detail.empty() ? "" : " (" + end.detail + ")"),
-            help};
-  };
   if (result == not_yet_valid || mentions(end.detail, {"not yet valid"})) {
-    return refused("is not yet valid", advice::clock);
+    return Fault::not_yet_valid;
   }
-  if (result == has_expired || mentions(end.detail, {"expired"})) {
-    return refused("has expired", advice::clock);
-  }
+  if (result == has_expired || mentions(end.detail, {"expired"})) return Fault::expired;
   if (result == wrong_host ||
       mentions(end.detail, {"subject name", "common name", "match", "not valid for", "hostname"})) {
-    return refused("is for another host", end.at_proxy ? advice::proxy : advice::base_url);
+    return Fault::wrong_host;
   }
   if ((result >= self_signed && result <= no_first_signature) ||
       mentions(end.detail, {"self", "issuer", "unknown", "unable to get"})) {
-    return refused("is signed by an authority that is not trusted here", advice::ca_file);
+    return Fault::unknown_authority;
   }
-  return refused("was refused");
+  return Fault::bad_certificate;
 }
 
-Failure timed_out(const TransferEnd& end) {
-  if (end.past_deadline) {
-    return {ErrorKind::deadline, Retry::never, "the deadline passed " + while_in(end), advice::none,
-            true};
-  }
-  if (end.phase >= Phase::first_byte) {
-    return {ErrorKind::transport, Retry::always, "no data for 20 s " + while_in(end), advice::none,
-            true};
-  }
-  return {ErrorKind::connect, Retry::always, "connect_timeout passed " + while_in(end),
-          end.at_proxy ? advice::proxy : advice::network, true};
+Fault fault_of_refusal(const TransferEnd& end) {
+  if (end.proxy_status >= 500) return Fault::proxy_failed;
+  if (end.proxy_status != 407) return Fault::proxy_refused;
+  const bool basic = (static_cast<unsigned long>(end.proxy_schemes) & CURLAUTH_BASIC) != 0;
+  return basic || schemes_of(end).empty() ? Fault::proxy_password : Fault::proxy_scheme;
 }
 
-Failure explained(const TransferEnd& end) {
-  const std::string because = end.detail.empty() ? "" : ": " + end.detail;
-  const std::string peer = peer_of(end);
-  const char* const where = end.at_proxy ? advice::proxy : advice::network;
-  switch (end.code) {
-    case CURLE_OPERATION_TIMEDOUT: return timed_out(end);
-    case CURLE_COULDNT_CONNECT:
-      return {ErrorKind::connect, Retry::always,
-              "cannot connect to " + address_of(end) + cause_of(end), where};
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return {ErrorKind::connect, Retry::once, "cannot find the host " + end.host + cause_of(end),
-              advice::network};
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return {ErrorKind::connect, Retry::once, "cannot find the proxy " + end.proxy + cause_of(end),
-              advice::proxy};
-    case CURLE_PROXY:
-      return {ErrorKind::connect, Retry::once,
-              "the proxy " + end.proxy + " did not connect to " + end.host + because,
-              advice::proxy};
-    case CURLE_PEER_FAILED_VERIFICATION: return bad_certificate(end);
-    case CURLE_ABORTED_BY_CALLBACK:
-      return {ErrorKind::tls, Retry::never,
-              "no trusted connection to " + peer +
-                  ": the server's certificate names no host or address as its Subject "
-                  "Alternative Name, and a Common Name does not count",
-              advice::base_url};
-    case CURLE_SSL_CACERT_BADFILE:
-      return {ErrorKind::tls, Retry::never,
-              "cannot read the CA certificates" + (end.ca_file.empty() ? "" : " in " + end.ca_file),
-              advice::ca_file};
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_ENGINE_INITFAILED:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_USE_SSL_FAILED:
-      return {ErrorKind::tls, Retry::never,
-              "no TLS connection to " + peer + " (TLS 1.2 or later is required)" + because,
-              end.at_proxy ? advice::proxy : advice::base_url};
-    case CURLE_GOT_NOTHING:
-      return {ErrorKind::transport, Retry::always,
-              peer + " closed the connection without a response"};
-    case CURLE_PARTIAL_FILE:
-      return {
-          ErrorKind::transport, Retry::always,
-          "incomplete body: the response ended after " + std::to_string(end.received) + " bytes"};
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-      if (wants_certificate(end)) {
-        return {ErrorKind::tls, Retry::never,
-                "no TLS connection to " + peer + ": it requires a client certificate, which this " +
-                    "client does not send (" + end.detail + ")",
-                advice::base_url};
-      }
-      return {ErrorKind::transport, Retry::always,
-              "the connection to " + peer + " broke " + while_in(end) + because};
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return {ErrorKind::transport, Retry::never, "the response is not HTTP/1.x" + because,
-              advice::base_url};
-    case CURLE_BAD_CONTENT_ENCODING:
-    case CURLE_WEIRD_SERVER_REPLY:
-      return {ErrorKind::transport, Retry::never, "the response is malformed" + because};
-    case CURLE_FILESIZE_EXCEEDED:
-      return {ErrorKind::transport, Retry::never, too_large(end.max_body), advice::max_body};
-    case curle_too_large:
-      return {ErrorKind::transport, Retry::never,
-              "the response has a header line longer than 100 kB" + because};
-    case CURLE_OUT_OF_MEMORY:  // libcurl before 8.6 has this code for a long header line too
-      return {ErrorKind::transport, Retry::never,
-              "out of memory, or a header line longer than 100 kB" + because};
-    default: return {ErrorKind::transport, Retry::never, "the transfer failed" + because};
+Fault fault_of(const TransferEnd& end) {
+  if (end.code == CURLE_OPERATION_TIMEDOUT) {
+    const bool connecting = !end.past_deadline && end.phase < Phase::first_byte;
+    return connecting ? Fault::slow_connect : Fault::deadline;
   }
+  // libcurl's code of a refused tunnel was RECV_ERROR, and is COULDNT_CONNECT in newer versions.
+  if (end.proxy_status >= 300 && end.phase < Phase::first_byte) return fault_of_refusal(end);
+  if (end.code == CURLE_PEER_FAILED_VERIFICATION) return fault_of_certificate(end);
+  const auto* const alias = std::ranges::find(aliases, end.code, &std::pair<int, Fault>::first);
+  const Fault fault = alias == std::end(aliases) ? of_libcurl(end.code) : alias->second;
+  const bool broke = fault == of_libcurl(CURLE_RECV_ERROR);
+  return broke && wants_certificate(end) ? Fault::client_certificate : fault;
 }
 
 }  // namespace
 
-std::string too_large(std::int64_t max_body) {
-  return "the response is larger than max_body (" + std::to_string(max_body) +
-         " bytes, decompressed)";
+Failure failure_of(Fault fault, const TransferEnd& end) {
+  const auto* const found = std::ranges::find(rows, fault, &Row::fault);
+  const Row& row = found == std::end(rows) ? unknown : *found;
+  const bool proxy = end.at_proxy && row.help_at_proxy != nullptr;
+  const bool timeout = fault == Fault::deadline || fault == Fault::slow_connect;
+  return {row.kind, row.retry,   filled(row.text, end), proxy ? row.help_at_proxy : row.help,
+          timeout,  end.received};
 }
 
 Failure failure_of(const TransferEnd& end) {
-  // libcurl's code of a refused tunnel was RECV_ERROR, and is COULDNT_CONNECT in newer versions.
-  const bool refused = end.proxy_status >= 300 && end.phase < Phase::first_byte;
-  Failure failure =
-      refused && end.code != CURLE_OPERATION_TIMEDOUT ? refused_by_proxy(end) : explained(end);
-  failure.bytes_received = end.received;
-  return failure;
+  return failure_of(fault_of(end), end);
 }
 
 }  // namespace tradingdata::detail

@@ -1,4 +1,4 @@
-// Why a transfer failed, whether to try it again, and its message.
+// Why a transfer failed: one table of kinds, retries, messages and advice.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,35 @@
 namespace tradingdata::detail {
 
 enum class Phase : std::uint8_t { lookup, connect, handshake, first_byte, body };
+
+// A value above 0 is libcurl's own code.
+enum class Fault : int {
+  none = 0,
+  deadline = -100,
+  slow_connect,
+  proxy_password,
+  proxy_scheme,
+  proxy_refused,
+  proxy_failed,
+  not_yet_valid,
+  expired,
+  wrong_host,
+  unknown_authority,
+  bad_certificate,
+  client_certificate,
+  large_head,
+  cut_head,
+  bad_length,
+  two_lengths,
+  transfer_encoding,
+  content_encoding,
+  too_large,
+  not_gzip,
+  bad_gzip,
+  cut_gzip,
+  memory,
+  forked
+};
 
 // How a transfer ended.
 struct TransferEnd {
@@ -22,11 +51,12 @@ struct TransferEnd {
   bool past_deadline = false;
   long verify_result = 0;  // OpenSSL's, of the certificate
   long proxy_status = 0;   // of the CONNECT
+  long proxy_schemes = 0;  // that the proxy offers to log on with: libcurl's bits
   std::int64_t max_body = 0;
   std::int64_t received = 0;
 };
 
-std::string too_large(std::int64_t max_body);
 Failure failure_of(const TransferEnd& end);
+Failure failure_of(Fault fault, const TransferEnd& end = {});
 
 }  // namespace tradingdata::detail

@@ -122,15 +122,16 @@ TEST_CASE("F133 F159 a proxy's address is apart from its user name and password"
     const char* user;
     const char* password;
   };
-  const Row rows[] = {{"http://desk:hunter2@Proxy.corp:3128/x", "http://proxy.corp:3128", "desk", "hunter2"},
-                      {"desk:hunter2@proxy.corp", "http://proxy.corp", "desk", "hunter2"},
-                      {"http://d%40k:h%3A%2F2@proxy.corp", "http://proxy.corp", "d@k", "h:/2"},
-                      {"http://desk:hunter@2@proxy.corp", "http://proxy.corp", "desk", "hunter@2"},
-                      {"HTTPS://desk@proxy.corp", "https://proxy.corp", "desk", nullptr},
-                      {"proxy.corp:8080", "http://proxy.corp:8080", nullptr, nullptr},
-                      {"ftp.corp:8080", "http://ftp.corp:8080", nullptr, nullptr},
-                      {"socks5h://[::1]:1080", "socks5h://[::1]:1080", nullptr, nullptr},
-                      {"", "", nullptr, nullptr}};
+  const Row rows[] = {
+      {"http://desk:hunter2@Proxy.corp:3128/x", "http://proxy.corp:3128", "desk", "hunter2"},
+      {"desk:hunter2@proxy.corp", "http://proxy.corp", "desk", "hunter2"},
+      {"http://d%40k:h%3A%2F2@proxy.corp", "http://proxy.corp", "d@k", "h:/2"},
+      {"http://desk:hunter@2@proxy.corp", "http://proxy.corp", "desk", "hunter@2"},
+      {"HTTPS://desk@proxy.corp", "https://proxy.corp", "desk", nullptr},
+      {"proxy.corp:8080", "http://proxy.corp:8080", nullptr, nullptr},
+      {"ftp.corp:8080", "http://ftp.corp:8080", nullptr, nullptr},
+      {"socks5h://[::1]:1080", "socks5h://[::1]:1080", nullptr, nullptr},
+      {"", "", nullptr, nullptr}};
   const BaseUrl base("https://api.example.com");
   const auto same = [](const std::optional<std::string>& text, const char* expected) {
     return expected == nullptr ? !text : text == expected;

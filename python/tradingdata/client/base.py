@@ -21,7 +21,15 @@ from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
 from ..watch.polling import Rules, time_left
 from ..watch.updates import OrderState, TradeState
-from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
+from .options import (
+    SECRET,
+    ClientOptions,
+    Retry,
+    Token,
+    converted_roots,
+    find_ca_file,
+    find_ca_folders,
+)
 from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
@@ -116,9 +124,16 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         self._timeout: float = options["timeout"]
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
         secure = not base_url.value.lower().startswith("http:")
-        roots = find_ca_file(ca_file, trust_env=options["trust_env"]) if secure else ""
+        trust = options["trust_env"]
+        folders = find_ca_folders(ca_file, trust_env=trust) if secure else ""
+        roots = find_ca_file(ca_file, trust_env=trust) if secure and not folders else ""
         self._core = _core.Client(
-            base_url=base_url.value, proxy=proxy.value, ca_file=roots, **options
+            base_url=base_url.value,
+            proxy=proxy.value,
+            ca_file=roots,
+            ca_pem=converted_roots(roots) if roots else "",
+            ca_folders=folders,
+            **options,
         )
         self._tokens = cast("Tokens", self._token_source(self._core, token))
 

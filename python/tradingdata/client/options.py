@@ -71,6 +71,39 @@ def _named(given: str | os.PathLike[str], source: str) -> str:
     return path
 
 
+def find_ca_folders(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
+    """Returns the folders of root certificates that ``SSL_CERT_DIR`` names, or ``""``.
+
+    A file takes precedence, given or named by the environment. The folders are a list as in
+    ``PATH``, of PEM files with hashed names, as ``openssl rehash`` makes them.
+    """
+    if ca_file is not None or not trust_env or any(map(os.environ.get, _VARIABLES)):
+        return ""
+    return os.environ.get("SSL_CERT_DIR", "")
+
+
+def converted_roots(file: str) -> str:
+    """Returns the certificates of a file in DER or UTF-16 as PEM, and ``""`` for any other file.
+
+    Windows exports certificates in DER, and its editors and shell write text in UTF-16.
+    """
+    try:
+        with open(file, "rb") as opened:
+            start = opened.read(4)
+            if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                return (start + opened.read()).decode("utf-16", "replace")
+            if start[:3] == b"\xef\xbb\xbf":
+                return (start + opened.read()).decode("utf-8-sig", "replace")
+            if start[:1] != b"\x30":  # a sequence of ASN.1
+                return ""
+            from base64 import encodebytes
+
+            text = encodebytes(start + opened.read()).decode()
+            return f"-----BEGIN CERTIFICATE-----\n{text}-----END CERTIFICATE-----\n"
+    except OSError:
+        return ""  # libcurl says why
+
+
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 _MOST_ATTEMPTS = 2**31 - 1
 
@@ -177,9 +210,9 @@ class ClientOptions(Generic[Token]):
             proxy: URL of an HTTP or SOCKS proxy, or ``""`` for none; ``None`` uses the
                 environment's proxy. Never used for loopback.
             trust_env: Whether to use the environment's proxies and CA files.
-            ca_file: PEM file of trusted root certificates. Defaults to ``SSL_CERT_FILE``,
-                ``CURL_CA_BUNDLE``, ``REQUESTS_CA_BUNDLE``, the system's file or certifi's, in this
-                order.
+            ca_file: File of trusted root certificates, in PEM or DER. Defaults to
+                ``SSL_CERT_FILE``, ``CURL_CA_BUNDLE``, ``REQUESTS_CA_BUNDLE``, the folders of
+                ``SSL_CERT_DIR``, the system's file or certifi's, in this order.
             max_body: Maximum size of a decompressed response body in bytes.
             strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a
                 warning.

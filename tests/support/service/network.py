@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import datetime as dt
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import warnings
@@ -135,6 +137,23 @@ class Proxy(Service):
                 if side is client:
                     self._tunnelled += data
                 (upstream if side is client else client).send(data)
+
+
+def cut_off(connection: Connection) -> None:
+    """Drop every packet that comes on the connection, as a middlebox does (F171).
+
+    A filter on the service's socket drops them before they are acknowledged. Skips where a process
+    may attach none.
+    """
+    if sys.platform != "linux":
+        pytest.skip("dropping packets needs Linux")
+    attach_filter = getattr(socket, "SO_ATTACH_FILTER", 26)
+    instruction = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))  # keep 0 bytes
+    program = struct.pack("H6xP", 1, ctypes.addressof(instruction))
+    try:
+        connection.socket.setsockopt(socket.SOL_SOCKET, attach_filter, program)
+    except PermissionError:
+        pytest.skip("this user may attach no filter to a socket")
 
 
 SOURCE = Path(__file__).with_name("resolver.c")
