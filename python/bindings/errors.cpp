@@ -60,6 +60,7 @@ py::dict facts_of(const Error& error) {
   facts["attempts"] = error.attempts;
   facts["elapsed"] = error.elapsed;
   facts["retryable"] = error.retryable;
+  facts["passing"] = error.passing;
   if (error.retry_after) facts["retry_after"] = *error.retry_after;
   if (error.page) facts["page"] = *error.page;
   if (error.offset) facts["offset"] = *error.offset;

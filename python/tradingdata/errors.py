@@ -15,7 +15,7 @@ the details of the call that are known::
     |  +- BadRequestError                     400, 405, 422
     |  +- AuthenticationError                 401, 403
     |  +- NotFoundError                       404
-    |  +- RateLimitError                      429 (.retry_after)
+    |  +- RateLimitError                      429, or 403 of a rate limit (.retry_after)
     |  +- ServerError                         5xx
     +- ServiceError                           HTTP 200, error envelope (.service_message)
     +- BooksDisagreeError                     orders and trades are inconsistent (.books)
@@ -73,7 +73,10 @@ class TradingDataError(Exception):
         account: The client's label for the account, or ``None``.
         attempts: Number of requests sent for this call.
         elapsed: Seconds that the call took, including all attempts and waits.
-        retryable: Whether the same call may succeed later.
+        retryable: Whether the same call may be tried again. The client does so itself, within its
+            ``attempts`` and ``timeout``, before it raises.
+        passing: Whether a later call may succeed: always where ``retryable``, and after a
+            ``DeadlineError``. A loop that polls goes on while this is True.
         body: The beginning of the response body, with account numbers masked; ``""`` without one.
         page: For a search, the page that failed, to resume from with ``start_page=``.
         page_size: For a search, its page size, with which to resume.
@@ -86,6 +89,7 @@ class TradingDataError(Exception):
     attempts: int = 0
     elapsed: float = 0.0
     retryable: bool = False
+    passing: bool = False
     body: str = ""
     service_message: str = ""
     retry_after: float | None = None
@@ -101,6 +105,8 @@ class TradingDataError(Exception):
             if hasattr(Exception, name) or not hasattr(type(self), name):
                 raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
             setattr(self, name, value)
+        if self.retryable:
+            self.passing = True
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -152,7 +158,11 @@ class NotFoundError(StatusError):
 
 
 class RateLimitError(StatusError):
-    """HTTP 429: too many requests.
+    """HTTP 429: too many requests. Also a 403 of a gateway that limits requests.
+
+    A 403 is one if it has a ``Retry-After``, ``X-RateLimit-Remaining: 0``, ``CF-Mitigated:
+    challenge`` or ``X-AMZN-WAF-Action``, or if its body says "rate limit", "too many requests" or
+    "Just a moment" (the title of Cloudflare's challenge). It is retried; the token is not renewed.
 
     Attributes:
         retry_after: Seconds to wait as required by the service, or ``None`` if it did not say.

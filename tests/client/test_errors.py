@@ -21,13 +21,20 @@ CLASSES = [
     if inspect.isclass(value) and issubclass(value, td.TradingDataError)
 ]
 # Raised in Python only.
-BY_PYTHON = {"TradingDataError", "StockNotFoundError", "ArchiveError", "BooksDisagreeError"}
+BY_PYTHON = {
+    "TradingDataError",
+    "AccountsError",
+    "StockNotFoundError",
+    "ArchiveError",
+    "BooksDisagreeError",
+}
 DETAILS = {
     "status_code": 429,
     "account": "desk1",
     "attempts": 3,
     "elapsed": 1.5,
     "retryable": True,
+    "passing": True,
     "body": "slow down",
     "service_message": "Too many requests",
     "retry_after": 2.5,
@@ -90,6 +97,12 @@ def test_what_is_not_known_has_a_default(cls: type[td.TradingDataError]) -> None
     error = cls()
     assert (error.status_code, error.attempts, error.retryable, error.body) == (None, 0, False, "")
     assert error.received is None
+
+
+def test_what_may_be_tried_again_may_pass() -> None:
+    assert td.ServerError("down", retryable=True).passing
+    assert not td.ServerError("down").passing
+    assert not td.DeadlineError("late", passing=True).retryable
 
 
 def test_a_data_warning_is_no_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -38,11 +39,14 @@ def may_drop_packets() -> None:
 def test_f171_a_dropped_kept_connection_is_replaced_within_a_third(
     secure: bool, ca: Authority
 ) -> None:
+    dropped = threading.Event()
+    first = s.steps(good_book(), s.cut_off, lambda _: dropped.set())
     with Service(tls=ca.good() if secure else None) as service:
-        service.script(s.steps(good_book(), s.cut_off), then=good_book(5))
+        service.script(first, then=good_book(5))
         options: dict[str, Any] = {"ca_file": ca.pem_file} if secure else {}
         with td.Client(service.base_url, access_token=TOKEN, timeout=6, **options) as client:
             assert len(client.trade_book()) == 3
+            assert dropped.wait(30)
             with within(2.5, at_least=0.5):  # a third, and at most 0.25 s of back-off
                 assert len(client.trade_book()) == 5
         assert len(service.connections) == 2

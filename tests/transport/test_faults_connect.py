@@ -35,7 +35,7 @@ started, before = time.monotonic(), starved()
 try:
     print("rows", len(client.trade_book()))
 except td.TradingDataError as error:
-    print(type(error).__name__, error.attempts, error.retryable, error)
+    print(type(error).__name__, error.attempts, error.passing, error)
 print(time.monotonic() - started, starved() - before)
 """
 

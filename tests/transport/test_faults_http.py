@@ -29,8 +29,8 @@ NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
         (418, td.StatusError, ""),
         (201, td.StatusError, ""),
         (206, td.StatusError, ""),
-        (501, td.ServerError, "; try again later"),
-        (505, td.ServerError, "; try again later"),
+        (501, td.ServerError, "; check `base_url` or TRADINGDATA_BASE_URL"),
+        (505, td.ServerError, "; check `base_url` or TRADINGDATA_BASE_URL"),
     ],
 )
 def test_a_status_that_will_not_change_is_reported_at_once(
@@ -42,7 +42,7 @@ def test_a_status_that_will_not_change_is_reported_at_once(
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
     assert type(error) is kind
-    assert not error.retryable
+    assert (error.retryable, error.passing) == (False, False)
     assert error.status_code == status
     assert error.service_message == "Invalid source"
     assert str(error).startswith(f"{PREFIX}HTTP {status}")
@@ -53,9 +53,11 @@ def test_a_status_that_will_not_change_is_reported_at_once(
 
 
 @both
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize(
+    "status", [408, 425, 429, 500, 502, 503, 504, 509, 511, *range(520, 531), 598, 599]
+)
 def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
-    """F47, F48, F51: the POST too, since it only reads."""
+    """F47, F48, F51, F160: the POST too, since it only reads."""
     with served(s.reply(status), good_book()) as service:
         book = call(service.base_url)
     assert book.response.attempts == 2
@@ -63,9 +65,56 @@ def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
         error = failure(service.base_url, call=call, attempts=2)
         assert len(service.requests) == 2
     assert isinstance(error, td.StatusError)
-    assert error.retryable
+    assert (error.retryable, error.passing) == (True, True)
     assert error.status_code == status
     assert "(2 attempts in " in str(error)
+
+
+LIMITS = [
+    {"headers": {"Retry-After": "0"}},
+    {"headers": {"X-RateLimit-Remaining": "0"}},
+    {"headers": {"ratelimit-remaining": "0"}},
+    {"headers": {"cf-mitigated": "challenge"}},
+    {"headers": {"X-Amzn-Waf-Action": "captcha"}},
+    {"body": b"<html><head><title>Just a moment...</title>"},
+    {"body": b'{"message":"You have exceeded a secondary rate limit.","status":"error"}'},
+    {"body": s.as_json(s.envelope(None, "error", "Too many requests"))},
+]
+
+
+@both
+@pytest.mark.parametrize("limit", LIMITS, ids=repr)
+def test_f160_a_403_that_limits_requests_is_tried_again(call: Any, limit: dict[str, Any]) -> None:
+    with served(s.reply(403, **limit), good_book()) as service:
+        assert call(service.base_url).response.attempts == 2
+    with served(then=s.reply(403, **limit)) as service:
+        error = failure(service.base_url, call=call, attempts=2)
+    assert type(error) is td.RateLimitError
+    assert (error.status_code, error.retryable, error.passing) == (403, True, True)
+    assert "a gateway limits requests" in str(error)
+
+
+def test_f160_a_403_that_limits_requests_asks_for_no_token() -> None:
+    asked: list[int] = []
+
+    def token() -> str:
+        asked.append(1)
+        return TOKEN
+
+    with served(s.reply(403, headers={"Retry-After": "0"}), good_book()) as service:
+        assert len(sync_call(service.base_url, access_token=token)) == 3
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"X-RateLimit-Remaining": "10"}, {"cf-mitigated": "block"}, {"Server": "rate limit"}],
+)
+def test_f160_another_403_is_about_the_token(headers: dict[str, str]) -> None:
+    with served(then=s.reply(403, headers=headers)) as service:
+        error = failure(service.base_url)
+    assert type(error) is td.AuthenticationError
+    assert (error.attempts, error.retryable, error.passing) == (1, False, False)
 
 
 def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:

@@ -143,11 +143,11 @@ def test_f79_a_query_that_is_no_unicode_is_refused(query: str, service: Service)
     [
         ({"page_size": 0}, "page_size must be an integer of at least 1, not 0"),
         ({"page_size": -5}, "page_size"),
-        ({"start_page": 0}, "start_page must be an integer of at least 1, not 0"),
+        ({"start_page": 0}, "start_page must be an integer from 1 to 9007199254740992, not 0"),
         ({"start_page": -1}, "start_page"),
         ({"max_items": -1}, "max_items must be an integer of at least 0"),
-        ({"prefetch": -1}, "prefetch must be an integer of at least 0"),
-        ({"prefetch": 101}, "prefetch must be from 0 to 100"),
+        ({"prefetch": -1}, "prefetch must be an integer from 0 to 100, not -1"),
+        ({"prefetch": 101}, "prefetch must be an integer from 0 to 100, not 101"),
         ({"page_size": 2**63}, "page_size"),
     ],
 )

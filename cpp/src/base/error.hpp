@@ -61,7 +61,7 @@ class Error : public std::runtime_error {
       : std::runtime_error(message), kind(what_kind), help(what_to_do) {}
 
   ErrorKind kind;
-  const char* help;  // of `advice`
+  const char* help;                    // of `advice`
   bool retryable = false;              // the same call may be tried again
   bool passing = false;                // a later call may succeed
   bool incomplete = false;             // the body ended inside the document

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "decode/redact.hpp"
-
 namespace tradingdata::detail {
 
 PendingCall& PendingCalls::add(Call& call) {
@@ -65,8 +63,6 @@ namespace tradingdata {
 namespace {
 
 using detail::CallState;
-
-constexpr std::int64_t longest_failure = 1000;  // bytes of a transport's message
 
 // The transport ends a call at its deadline and knows what it was waiting for; the engine ends it
 // only if the transport has not done so by this much later.
@@ -228,11 +224,7 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
   const auto& failure = std::get<Failure>(arrival.what);
   options_.stats->bytes_received += failure.bytes_received;
-  Error error(failure.kind,
-              redacted_line(failure.message, longest_failure, pending.call.request.secrets().get()),
-              failure.help);
-  error.retryable = failure.retry != Retry::never || failure.kind == ErrorKind::deadline;
-  failed(pending, error, failure.retry, failure.timeout);
+  failed(pending, verdict({pending.call.request, &failure}));
 }
 
 void Engine::responded(Pending& pending, Response& response) {
@@ -240,13 +232,8 @@ void Engine::responded(Pending& pending, Response& response) {
   ++(response.reused ? stats.reused : stats.connections);
   stats.bytes_sent += response.bytes_sent;
   stats.bytes_received += response.bytes_received;
-  const bool empty =
-      response.status == 204 || (response.status == 200 && response.body.size() == 0);
-  if (empty) return failed(pending, detail::empty_body_error(response.status), Retry::once);
-  if (response.status == 200) return judge(pending, response);
-  const Error error =
-      detail::status_error(pending.call.request, response, options_.sources.wall_micros());
-  failed(pending, error, error.retryable ? Retry::always : Retry::never);
+  if (has_content(response)) return judge(pending, response);
+  failed(pending, verdict({pending.call.request, &response, options_.sources.wall_micros()}));
 }
 
 void Engine::judge(Pending& pending, Response& response) {
@@ -254,15 +241,9 @@ void Engine::judge(Pending& pending, Response& response) {
   outcome.status_code = response.status;
   try {
     outcome.result = pending.call.judge(response, pending.call.request.secrets());
-  } catch (const Error& thrown) {
-    Error error = thrown;
-    error.status_code = response.status;
-    // A server in between may have read a cut body to its end, and counted the bytes anew.
-    if (!error.incomplete) throw error;
-    Error cut = error.reworded(std::string("incomplete body: ") + error.what());
-    cut.kind = ErrorKind::transport;
-    cut.retryable = true;
-    return failed(pending, cut, Retry::always);
+  } catch (Error& refusal) {
+    refusal.status_code = response.status;
+    return failed(pending, verdict({pending.call.request, &refusal}));
   }
   options_.quota->release(pending.quota_taken);
   conclude(pending.call, pending.attempts, std::move(outcome));
@@ -270,9 +251,10 @@ void Engine::judge(Pending& pending, Response& response) {
 }
 
 // Throws the error that ends the call, unless there is another attempt.
-void Engine::failed(Pending& pending, const Error& error, Retry retry, bool timeout) {
+void Engine::failed(Pending& pending, const Verdict& verdict) {
+  const Error& error = verdict.error;
   std::string note;
-  const std::optional<Duration> delay = plan(pending, error, retry, timeout, note);
+  const std::optional<Duration> delay = plan(pending, verdict, note);
   if (!delay) throw error.reworded(error.what() + note);
   retries_.push_back({pending.call.id, pending.attempts, error.what(), to_seconds(*delay)});
   news_ = true;
@@ -281,16 +263,16 @@ void Engine::failed(Pending& pending, const Error& error, Retry retry, bool time
 }
 
 // How long to wait before the next attempt; nothing if there is none.
-std::optional<Duration> Engine::plan(Pending& pending, const Error& error, Retry retry,
-                                     bool timeout, std::string& note) {
-  if (retry == Retry::never || (retry == Retry::once && pending.retried_once)) return std::nullopt;
+std::optional<Duration> Engine::plan(Pending& pending, const Verdict& verdict, std::string& note) {
+  const std::optional<double>& retry_after = verdict.error.retry_after;
+  if (verdict.retry == Retry::never) return std::nullopt;
+  if (verdict.retry == Retry::once && pending.retried_once) return std::nullopt;
   if (pending.attempts >= options_.retry.attempts) return std::nullopt;
   Duration delay = options_.retry.backoff(pending.attempts - 1, options_.sources.random());
-  if (error.retry_after) {
-    const Duration asked = from_seconds(*error.retry_after);
+  if (retry_after) {
+    const Duration asked = from_seconds(*retry_after);
     if (asked > options_.retry.longest_retry_after) {
-      note =
-          " (not retried: the service requires a wait of " + in_seconds(*error.retry_after) + ")";
+      note = " (not retried: the service requires a wait of " + in_seconds(*retry_after) + ")";
       return std::nullopt;
     }
     delay = std::max(delay, asked);
@@ -299,12 +281,12 @@ std::optional<Duration> Engine::plan(Pending& pending, const Error& error, Retry
     note = " (not retried: the deadline is before the next attempt)";
     return std::nullopt;
   }
-  pending.quota_taken = options_.quota->acquire(timeout);
+  pending.quota_taken = options_.quota->acquire(verdict.timeout);
   if (pending.quota_taken == 0) {
     note = " (not retried: too many recent calls failed, so the retry quota is used up)";
     return std::nullopt;
   }
-  if (retry == Retry::once) pending.retried_once = true;
+  if (verdict.retry == Retry::once) pending.retried_once = true;
   return delay;
 }
 
@@ -323,7 +305,7 @@ Error Engine::in_context(const Pending& pending, const Error& error) const {
   Error result = error.reworded(message);
   result.attempts = pending.attempts;
   result.elapsed = elapsed;
-  if (result.kind == ErrorKind::deadline) result.retryable = true;
+  if (result.kind == ErrorKind::deadline) result.passing = true;
   return result;
 }
 

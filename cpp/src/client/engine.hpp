@@ -18,6 +18,7 @@
 
 #include "base/platform.hpp"
 #include "client/retry.hpp"
+#include "client/verdict.hpp"
 #include "http/http.hpp"
 
 namespace tradingdata {
@@ -190,9 +191,8 @@ class Engine {
   void settle(Pending& pending, Arrival& arrival);
   void responded(Pending& pending, Response& response);
   void judge(Pending& pending, Response& response);
-  void failed(Pending& pending, const Error& error, Retry retry, bool timeout = false);
-  std::optional<Duration> plan(Pending& pending, const Error& error, Retry retry, bool timeout,
-                               std::string& note);
+  void failed(Pending& pending, const Verdict& verdict);
+  std::optional<Duration> plan(Pending& pending, const Verdict& verdict, std::string& note);
 
   template <typename Step>
   void attempt(Pending& pending, const Step& step) noexcept;

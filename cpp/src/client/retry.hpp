@@ -1,5 +1,5 @@
-// What a failed attempt means: its error, whether the call is retried and after which delay; and
-// the rate limit. All calls of this service only read, so every one of them may be retried.
+// When a call is tried again: back-off, Retry-After and the quota; and the rate limit. Whether it
+// is tried again says the verdict.
 #pragma once
 
 #include <atomic>
@@ -73,12 +73,3 @@ class RateLimit {
 };
 
 }  // namespace tradingdata
-
-namespace tradingdata::detail {
-
-// For every status but 200.
-Error status_error(const Request& request, const Response& response, std::int64_t wall_micros);
-
-Error empty_body_error(int status);
-
-}  // namespace tradingdata::detail

@@ -187,9 +187,9 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_ERRORBUFFER, error_text_.data());
   TRADINGDATA_SET(CURLOPT_PRIVATE, static_cast<void*>(this));
   constexpr curl_sockopt_callback on_socket = [](void* self, curl_socket_t socket,
-                                                 curlsocktype /*purpose*/) noexcept {
+                                                 curlsocktype /*purpose*/) noexcept -> int {
     static_cast<EasyHandle*>(self)->opens(static_cast<std::intptr_t>(socket));
-    return static_cast<int>(CURL_SOCKOPT_OK);
+    return CURL_SOCKOPT_OK;
   };
   TRADINGDATA_SET(CURLOPT_SOCKOPTFUNCTION, on_socket);
   TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(this));

@@ -204,7 +204,7 @@ TEST_CASE("F44 F46 F62 statuses that will not pass are not retried") {
                       {403, ErrorKind::authentication}, {404, ErrorKind::not_found},
                       {405, ErrorKind::bad_request},    {422, ErrorKind::bad_request},
                       {301, ErrorKind::status},         {501, ErrorKind::server},
-                      {201, ErrorKind::status}};
+                      {505, ErrorKind::server},         {201, ErrorKind::status}};
   for (const Row& row : rows) {
     CAPTURE(row.status);
     Bench bench;
@@ -218,7 +218,7 @@ TEST_CASE("F44 F46 F62 statuses that will not pass are not retried") {
 }
 
 TEST_CASE("F47 F51 statuses that may pass are retried") {
-  for (const int status : {408, 425, 429, 500, 502, 503, 504}) {
+  for (const int status : {408, 425, 429, 500, 502, 503, 504, 509, 511, 520, 530, 598}) {
     CAPTURE(status);
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
@@ -330,9 +330,36 @@ TEST_CASE("F45 a message that only repeats the status is shown once") {
     Response response;
     response.status = 401;
     response.body = Buffer(std::string(R"({"message":")") + sent + R"("})");
-    const std::string text = detail::status_error(Request(), response, 0).what();
+    const Request request;
+    const std::string text = verdict({request, &response}).error.what();
     return text.substr(0, text.find(';'));
   };
   CHECK(message("unauthorized") == "HTTP 401 Unauthorized");
   CHECK(message("Token expired") == "HTTP 401 Unauthorized: Token expired");
+}
+
+TEST_CASE(
+    "F160 a verdict says whether this call is tried again, and whether a later one may pass") {
+  const Request request;
+  struct Row {
+    Failure failure;
+    bool retryable;
+    bool passing;
+  };
+  const Row rows[] = {{{ErrorKind::connect, Retry::always, "refused"}, true, true},
+                      {{ErrorKind::connect, Retry::once, "no host"}, true, true},
+                      {{ErrorKind::deadline, Retry::never, "late"}, false, true},
+                      {{ErrorKind::tls, Retry::never, "no trust"}, false, false}};
+  for (const Row& row : rows) {
+    CAPTURE(row.failure.message);
+    const Verdict given = verdict({request, &row.failure});
+    CHECK(given.error.retryable == row.retryable);
+    CHECK(given.error.passing == row.passing);
+    CHECK(given.retry == row.failure.retry);
+  }
+  Error page(ErrorKind::decode, "it is a web page", advice::base_url);
+  CHECK_FALSE(verdict({request, &page}).error.retryable);
+  CHECK(verdict({request, &page}).error.passing);
+  Error wrong(ErrorKind::service, "no");
+  CHECK_FALSE(verdict({request, &wrong}).error.passing);
 }

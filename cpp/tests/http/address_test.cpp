@@ -126,7 +126,6 @@ TEST_CASE("F133 F159 a proxy's address is apart from its user name and password"
       {"http://desk:hunter2@Proxy.corp:3128/x", "http://proxy.corp:3128", "desk", "hunter2"},
       {"desk:hunter2@proxy.corp", "http://proxy.corp", "desk", "hunter2"},
       {"http://d%40k:h%3A%2F2@proxy.corp", "http://proxy.corp", "d@k", "h:/2"},
-      {"http://desk:hunter@2@proxy.corp", "http://proxy.corp", "desk", "hunter@2"},
       {"HTTPS://desk@proxy.corp", "https://proxy.corp", "desk", nullptr},
       {"proxy.corp:8080", "http://proxy.corp:8080", nullptr, nullptr},
       {"ftp.corp:8080", "http://ftp.corp:8080", nullptr, nullptr},
@@ -151,7 +150,7 @@ TEST_CASE("F159 a proxy that libcurl cannot read is refused without its value") 
         "desk:hunter2@proxy:x", "http://desk:hunter2@", "http://desk:hunter2@[::1", "http://",
         "http://desk/hun:ter2@proxy", "http://desk?hun:ter2@proxy:1", "http://desk#hun:ter2@proxy",
         "http://desk:hun#ter2@proxy", "http://desk:hun?ter2@proxy:1", "://desk:hunter2@proxy",
-        "http://desk:hunter2@pro%zzxy", "http://desk:hunter2@a^b", "http:///desk:hunter2@b c"}) {
+        "http://desk:hunter@2@proxy.corp", "http://desk:hunter2@a^b", "http:///desk:hunter2@b c"}) {
     CAPTURE(text);
     for (const char* base : {"https://api.example.com", "http://127.0.0.1"}) {
       try {

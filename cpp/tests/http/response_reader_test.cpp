@@ -43,15 +43,24 @@ struct Reading {
 
 }  // namespace
 
-TEST_CASE("a plain response arrives completely, with the headers that matter") {
-  Reading reading(200, {{"Content-Length", "4"}, {"Retry-After", "5"}, {"Date", "then"}}, "good");
+TEST_CASE("a plain response arrives completely") {
+  Reading reading(200, {{"Content-Length", "4"}}, "good");
   CHECK_FALSE(reading.failure);
   CHECK(reading.text() == "good");
   CHECK(reading.receiver.response().status == 200);
-  CHECK(reading.receiver.response().retry_after == "5");
-  CHECK(reading.receiver.response().date == "then");
   CHECK_FALSE(reading.receiver.close_delimited());
   CHECK(reading.receiver.response().body.capacity() == 4);
+}
+
+TEST_CASE("a refusal has the headers that matter to it") {
+  Reading reading(503, {{"Retry-After", "5"}, {"Date", "then"}, {"Location", "/there"}}, "busy");
+  CHECK_FALSE(reading.failure);
+  CHECK(reading.receiver.response().retry_after == "5");
+  CHECK(reading.receiver.response().date == "then");
+  CHECK(reading.receiver.response().location == "/there");
+  CHECK_FALSE(reading.receiver.response().limits);
+  Reading limited(403, {{"X-RateLimit-Remaining", "0"}}, "slow down");
+  CHECK(limited.receiver.response().limits);
 }
 
 TEST_CASE("F170 a response without a head is a cut one") {

@@ -328,6 +328,7 @@ def accounts_error(errors: Mapping[str, Exception], received: Any) -> AccountsEr
         errors=dict(errors),
         received=received,
         retryable=all(getattr(error, "retryable", False) for error in errors.values()),
+        passing=all(getattr(error, "passing", False) for error in errors.values()),
     )
 
 

@@ -325,4 +325,4 @@ def _had_no_chance(sent: Sent, error: TradingDataError, waiting_since: float) ->
     waited.
     """
     ours = sent.half_time < waiting_since or (sent.ahead and error.attempts == 0)
-    return error.retryable and ours
+    return error.passing and ours

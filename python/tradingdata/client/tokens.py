@@ -188,11 +188,10 @@ class Source:
 
 def late() -> DeadlineError:
     """Returns the error of a call whose deadline passed before it had a token."""
-    error = DeadlineError(
-        "the deadline passed while waiting for the access_token function: pass a longer `timeout`"
+    return DeadlineError(
+        "the deadline passed while waiting for the access_token function: pass a longer `timeout`",
+        passing=True,
     )
-    error.retryable = True
-    return error
 
 
 class TokenSource(Source):

@@ -1,0 +1,184 @@
+// One rule for each kind of outcome, and one table of HTTP statuses. Texts that come from the
+// service are redacted and shortened here.
+#include "client/verdict.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "client/retry.hpp"
+#include "decode/decode.hpp"
+#include "decode/redact.hpp"
+#include "http/address.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::int64_t shown_body = 2048;       // bytes
+constexpr std::int64_t longest_message = 300;   // of a service's message
+constexpr std::int64_t longest_failure = 1000;  // of a transport's message
+
+// What is known of an HTTP status.
+struct Status {
+  int code;
+  std::string_view phrase;
+  ErrorKind kind;
+  const char* help;
+  std::string_view meaning = {};  // where the phrase does not say it
+};
+
+constexpr Status known_statuses[] = {
+    {400, " Bad Request", ErrorKind::bad_request, advice::none},
+    {401, " Unauthorized", ErrorKind::authentication, advice::new_token,
+     "; the access token is missing, wrong or expired"},
+    {403, " Forbidden", ErrorKind::authentication, advice::permissions,
+     "; the access token does not permit this call"},
+    {404, " Not Found", ErrorKind::not_found, advice::base_url,
+     "; the service is not at this address"},
+    {405, " Method Not Allowed", ErrorKind::bad_request, advice::none},
+    {408, " Request Timeout", ErrorKind::status, advice::try_later},
+    {422, " Unprocessable Content", ErrorKind::bad_request, advice::none},
+    {425, " Too Early", ErrorKind::status, advice::try_later},
+    {429, " Too Many Requests", ErrorKind::rate_limit, advice::fewer_requests},
+    {500, " Internal Server Error", ErrorKind::server, advice::try_later},
+    {501, " Not Implemented", ErrorKind::server, advice::base_url},
+    {502, " Bad Gateway", ErrorKind::server, advice::try_later},
+    {503, " Service Unavailable", ErrorKind::server, advice::try_later},
+    {504, " Gateway Timeout", ErrorKind::server, advice::try_later},
+    {505, " HTTP Version Not Supported", ErrorKind::server, advice::base_url},
+};
+
+constexpr Status limited{403, " Forbidden", ErrorKind::rate_limit, advice::fewer_requests,
+                         "; a gateway limits requests or asks for a browser"};
+
+bool is_redirect(int status) {
+  return status >= 300 && status < 400 && status != 304;
+}
+
+// A 403 that is not about the token: it says when to come back, or a gateway sent it to limit
+// requests or to see a browser. By header, or by words that the pages of gateways and the messages
+// of services have in common.
+bool is_limit(const Response& response) {
+  if (response.status != 403) return false;
+  if (response.retry_after || response.limits) return true;
+  const std::string body = lower_case(response.body.view().substr(0, shown_body));
+  for (const char* sign : {"rate limit", "too many requests", "<title>just a moment"}) {
+    if (body.find(sign) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Status status_of(const Response& response) {
+  const int code = response.status;
+  if (is_limit(response)) return limited;
+  const auto* const known = std::ranges::find(known_statuses, code, &Status::code);
+  if (known != std::end(known_statuses)) return *known;
+  if (is_redirect(code)) return {code, {}, ErrorKind::status, advice::base_url};
+  if (code >= 500 && code < 600) return {code, {}, ErrorKind::server, advice::try_later};
+  return {code, {}, ErrorKind::status, advice::none, "; the service does not document this status"};
+}
+
+// 501 and 505 say that the request itself is not understood.
+Retry retry_of(const Response& response) {
+  const int code = response.status;
+  const bool server = code >= 500 && code < 600 && code != 501 && code != 505;
+  const bool passes = server || code == 408 || code == 425 || code == 429 || is_limit(response);
+  return passes ? Retry::always : Retry::never;
+}
+
+// What the status means, where its phrase does not say it.
+std::string meaning_of(const Status& status, const Response& response, TokenSearch* secrets) {
+  if (!is_redirect(status.code)) return std::string(status.meaning);
+  const std::string where = redacted_line(response.location ? origin_of(*response.location) : "",
+                                          longest_message, secrets);
+  return "; redirects are not followed, so that the token is not sent elsewhere" +
+         (where.empty() ? "" : " (the target is " + where + ")");
+}
+
+Error status_error(const Request& request, const Response& response, std::int64_t wall_micros) {
+  const Status status = status_of(response);
+  const std::shared_ptr<TokenSearch> secrets = request.secrets();
+  const std::string said =
+      redacted_line(service_message(response.body.view()), longest_message, secrets.get());
+  const std::string phrase(status.phrase);
+  // Many services repeat the phrase as their message.
+  const bool repeats = same_ignoring_case(trimmed(phrase), trimmed(said));
+  Error error(status.kind,
+              "HTTP " + std::to_string(status.code) + phrase +
+                  (said.empty() || repeats ? "" : ": " + said) +
+                  meaning_of(status, response, secrets.get()),
+              status.help);
+  error.status_code = status.code;
+  error.service_message = said;
+  error.body = redacted_head(response.body.view(), shown_body, secrets.get());
+  if (response.retry_after) {
+    error.retry_after = retry_after_seconds(*response.retry_after, response.date, wall_micros);
+  }
+  return error;
+}
+
+Error empty_body_error(int status) {
+  Error error(ErrorKind::decode, "empty body: HTTP " + std::to_string(status) +
+                                     " without content, which is not a book without rows");
+  error.status_code = status;
+  error.offset = 0;
+  return error;
+}
+
+// The error of an attempt with what follows from it. What is tried again may pass.
+Verdict concluded(Error error, Retry retry, bool timeout = false, bool passing = false) {
+  error.retryable = retry != Retry::never;
+  error.passing = passing || error.retryable;
+  return {std::move(error), retry, timeout};
+}
+
+Verdict of_response(const Attempt& attempt, const Response& response) {
+  if (response.status == 200 || response.status == 204) {
+    return concluded(empty_body_error(response.status), Retry::once);
+  }
+  return concluded(status_error(attempt.request, response, attempt.wall_micros),
+                   retry_of(response));
+}
+
+Verdict of_failure(const Attempt& attempt, const Failure& failure) {
+  Error error(failure.kind,
+              redacted_line(failure.message, longest_failure, attempt.request.secrets().get()),
+              failure.help);
+  return concluded(std::move(error), failure.retry, failure.timeout,
+                   failure.kind == ErrorKind::deadline);
+}
+
+// A server in between may have read a cut body to its end, and counted the bytes anew. A web page
+// with status 200 is a gateway's, which may stop sending it.
+Verdict of_refusal(const Error& refusal) {
+  if (!refusal.incomplete) {
+    return concluded(refusal, Retry::never, false,
+                     std::string_view(refusal.help) == advice::base_url);
+  }
+  Error cut = refusal.reworded(std::string("incomplete body: ") + refusal.what());
+  cut.kind = ErrorKind::transport;
+  return concluded(std::move(cut), Retry::always);
+}
+
+}  // namespace
+
+bool has_content(const Response& response) {
+  return response.status == 200 && response.body.size() > 0;
+}
+
+Verdict verdict(const Attempt& attempt) {
+  if (const auto* response = std::get_if<const Response*>(&attempt.came)) {
+    return of_response(attempt, **response);
+  }
+  if (const auto* failure = std::get_if<const Failure*>(&attempt.came)) {
+    return of_failure(attempt, **failure);
+  }
+  return of_refusal(*std::get<const Error*>(attempt.came));
+}
+
+}  // namespace tradingdata
