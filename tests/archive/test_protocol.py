@@ -93,8 +93,9 @@ class Folder:
         self.step()
         if old not in self.disk.files:
             raise FileNotFoundError(old)
-        assert new not in self.disk.files
-        self.disk.files[new] = self.disk.files.pop(old)
+        content = self.disk.files.pop(old)
+        assert self.disk.files.get(new, content)[0] == content[0], "restored, it is the same"
+        self.disk.files[new] = content
 
     def sync(self, folder: str) -> None:
         self.step()
