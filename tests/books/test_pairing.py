@@ -107,6 +107,11 @@ def test_rows_in_step_are_compared_with_their_own() -> None:
     assert (change.kind, change.order.order_no) == ("gone", "0")
     (change,) = book([*rows[:2], rows[2] | {"price": 9.5}, *rows[3:]]).diff(book(rows))
     assert (change.kind, change.order.order_no, change.fields) == ("changed", "2", ("price",))
+    replaced = [*rows[:2], first, rows[3], rows[4] | {"price": 9.5}]
+    changes = book(replaced).diff(book(rows))
+    assert [(change.kind, change.order.order_no) for change in changes] == [
+        ("new", "first"), ("changed", "4"), ("gone", "2"),
+    ]  # fmt: skip
     swapped = [rows[1] | {"price": rows[0]["price"]}, rows[0] | {"price": rows[1]["price"]}]
     changes = book([*swapped, *rows[2:]]).diff(book(rows))
     assert [(change.order.order_no, change.fields) for change in changes] == [

@@ -120,8 +120,10 @@ def test_f161_one_bad_poll_is_a_miss_and_the_watch_goes_on(watched: Any, service
 def test_a_token_that_stays_refused_ends_the_watch(watched: Any, service: Service) -> None:
     service.script(book_reply(UNCHANGED), then=html_reply(401))
     updates: list[Any] = []
-    with pytest.raises(td.AuthenticationError):
+    with pytest.raises(td.AuthenticationError, match="pass a new `access_token`") as caught:
         watched(service, "watch_orders", 4, seen=updates)
+    (note,) = caught.value.__notes__
+    assert note == "refused in 3 polls in a row; the same watch continues with a new token"
     assert [update.misses for update in updates] == [0, 1, 2]
     assert len(watched(service, "watch_orders", 5, ends_after=None)) == 5
 

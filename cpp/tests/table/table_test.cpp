@@ -1,6 +1,7 @@
 // Buffers, and tables while a builder fills them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -99,5 +100,12 @@ TEST_CASE("an identity begins with the number of its record, and no field is in 
     REQUIRE(!identity.empty());
     CHECK(record.schema->field(identity[0]).kind == Kind::text);
     CHECK(std::set<int>(identity.begin(), identity.end()).size() == identity.size());
+  }
+}
+
+TEST_CASE("legs, child legs, clients and accounts have orders of one number") {
+  const auto identity = order_schema.identity;
+  for (const char* name : {"leg_no", "child_leg_unq_id", "client_id", "account"}) {
+    CHECK(std::ranges::find(identity, order_schema[name]) != identity.end());
   }
 }

@@ -161,6 +161,11 @@ class _Watching(Generic[Update]):
         except TradingDataError as error:
             self._ended(error)
             if self._ends(error):
+                if self._refused:
+                    error.add_note(
+                        f"refused in {self._refused} polls in a row; the same watch continues with "
+                        "a new token"
+                    )
                 raise
             # A list of updates would otherwise keep the frames of every failed poll alive.
             return state.missed(error.with_traceback(None))
@@ -184,7 +189,7 @@ class _Watching(Generic[Update]):
     def _ended(self, error: TradingDataError | None) -> None:
         self._is_polling = False
         self._schedule.ended(self._clock(), error)
-        is_refused = isinstance(error, AuthenticationError) and not error.retryable
+        is_refused = isinstance(error, AuthenticationError) and not error.passing
         self._refused = self._refused + 1 if is_refused else 0
 
     def _ends(self, error: TradingDataError) -> bool:
