@@ -80,7 +80,6 @@ class Worker final : public Port {
 
   // Readable while there are events to take. The event loop watches it and never reads from it.
   int notification_fd() const { return notifier_.fd(); }
-  Events take() { return wait(Duration::zero()); }
   // For loops that cannot watch a descriptor.
   Events wait(Duration patience) override;
 

@@ -154,5 +154,6 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         try:
             port.submit_book(what, seconds, self._account or "")
             return wait_for(port, self._retry_hook(what))
-        finally:
-            port.close()
+        except BaseException:
+            port.close()  # a traceback would keep it, and with it what is in flight
+            raise
