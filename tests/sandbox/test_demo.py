@@ -42,7 +42,18 @@ def test_the_demo_is_as_wide_as_the_terminal(width: int, monkeypatch: pytest.Mon
     assert width - 20 <= max(map(len, lines)) <= width
 
 
-def test_another_command_is_refused_with_the_usage() -> None:
+def test_the_module_is_the_command_line() -> None:
     done = run("dance")
     assert done.returncode == 2
-    assert "usage" in done.stderr
+    assert done.stderr == "error: No such command 'dance'. (see `tradingdata --help`)\n"
+
+
+def test_only_the_demo_needs_no_extra() -> None:
+    hide = "import sys, runpy; sys.modules['typer'] = None; "
+    script = hide + "runpy.run_module('tradingdata', run_name='__main__')"
+    codes = {}
+    for command in ("demo", "trades"):
+        done = subprocess.run([sys.executable, "-c", script, command], capture_output=True)
+        codes[command] = done.returncode
+    assert codes == {"demo": 0, "trades": 3}
+    assert b"the command line needs typer" in done.stderr

@@ -163,6 +163,35 @@ def is_closed_pipe(error: OSError) -> bool:
     return WINDOWS and error.errno == errno.EINVAL and error.filename is None
 
 
+def open_missing_streams() -> None:
+    """Opens the standard streams that were closed when the process began; Python has None for them.
+
+    Otherwise their numbers go to the next files and connections, which would receive what other
+    code writes to standard error. Standard output is opened for reading, so that writing to it
+    fails as it does for every program; messages to standard error are dropped.
+    """
+    for name, mode, access in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, access)
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def settle_streams() -> None:
+    """Drops what the standard streams refused, so that Python does not fail on it when it exits."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+
+
 def accept_every_character(stream: TextIO) -> None:
     """Has a stream escape what its encoding lacks instead of failing: ₹ is in none of Windows'."""
     if isinstance(stream, io.TextIOWrapper):

@@ -1,6 +1,7 @@
 """The command line `tradingdata`.
 
-Importing this package imports neither typer nor rich (the extra `[cli]`); `main` does.
+Importing this package imports neither typer nor rich (the extra `[cli]`); `main` does, except for
+`demo`, which needs no extra.
 """
 
 from __future__ import annotations
@@ -16,16 +17,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import sys
 
-        from tradingdata._util.optional_imports import require
+        from tradingdata._util.platform import open_missing_streams, settle_streams
 
+        open_missing_streams()
         try:
-            for library in ("typer", "rich"):
-                require(library, "cli", "the command line")
-        except ImportError as missing:
-            print(f"tradingdata: {missing}", file=sys.stderr)
-            return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
-        from .app import run
-
-        return run(sys.argv[1:] if arguments is None else list(arguments))
+            return _run(sys.argv[1:] if arguments is None else list(arguments))
+        finally:
+            settle_streams()
     except KeyboardInterrupt:  # while the libraries were being imported
         return 130
+
+
+def _run(arguments: Sequence[str]) -> int:
+    import sys
+
+    from tradingdata._util.optional_imports import require
+
+    try:
+        for library in ("typer", "rich"):
+            require(library, "cli", "the command line")
+    except ImportError as missing:
+        if list(arguments) == ["demo"]:
+            from tradingdata.sandbox.demo import show
+
+            show(sys.stdout)
+            return 0
+        print(f"tradingdata: {missing}", file=sys.stderr)
+        return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
+    from .app import run
+
+    return run(arguments)

@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -62,13 +63,14 @@ def run(arguments: Sequence[str]) -> int:
         return Code.INTERRUPTED
     except SystemExit as end:  # completion, or a broken pipe that typer handled
         if isinstance(end.__context__, BrokenPipeError):
-            return _pipe_closed()
+            return Code.BROKEN_PIPE
         return end.code if isinstance(end.code, int) else Code.OK
     except Exception as error:
         if isinstance(error, OSError) and is_closed_pipe(error):
-            return _pipe_closed()
+            return Code.BROKEN_PIPE
         if "--debug" in arguments:
-            traceback.print_exc()
+            with suppress(OSError):
+                traceback.print_exc()
         return _report(error, arguments)
 
 
@@ -106,14 +108,6 @@ def _without_long_words(message: str, arguments: Sequence[str]) -> str:
             if not is_path and not re.fullmatch("[a-z_-]+", word):
                 message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message
-
-
-def _pipe_closed() -> int:
-    """Redirects standard output to the null device, so that the final flush cannot fail."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-    return Code.BROKEN_PIPE
 
 
 def make_command() -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from io import StringIO
 from typing import Any
 
 from rich.console import Console
@@ -21,11 +23,12 @@ def screen() -> Console | None:
 
 
 def remark(text: str, style: str = "dim") -> None:
-    """Writes a line to standard error, which is not part of the data."""
-    errors = console(stderr=True)
-    with errors.capture() as line:
-        errors.print(printable(text), style=style, soft_wrap=not watched())
-    sys.stderr.write(line.get())  # which a live table replaces, to write above itself
+    """Writes a line to standard error, which is not part of the data, if it can be written."""
+    line = StringIO()  # because rich ends the program where it cannot write
+    errors = console(file=line, force_terminal=watched() or None)
+    errors.print(printable(text), style=style, soft_wrap=not watched())
+    with suppress(OSError):
+        sys.stderr.write(line.getvalue())  # which a live table replaces, to write above itself
 
 
 def problem(text: str) -> None:

@@ -1,0 +1,116 @@
+"""`tradingdata` with standard streams that are closed, full, or read by nobody."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import PROGRAM, account
+from systems import needs_shell
+from tradingdata.cli.errors import Code
+from tradingdata.sandbox import Service
+
+pytestmark = needs_shell
+
+FULL = pytest.param(
+    ">/dev/full",
+    marks=pytest.mark.skipif(
+        not os.path.exists("/dev/full"), reason="this system has no full device"
+    ),
+)
+ERRORS_FULL = pytest.param("2>/dev/full", marks=FULL.marks)
+BOTH_FULL = pytest.param(">/dev/full 2>/dev/full", marks=FULL.marks)
+WRITES = [
+    "trades",
+    "orders -f json",
+    "check",
+    "watch --polls 1",
+    "--help",
+    "--version",
+    "demo",
+    "sandbox --port 0",
+]
+
+
+def run(
+    service: Service, command: str, redirected: str, *, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command of `tradingdata` in a shell that redirects its streams."""
+    return subprocess.run(
+        ["bash", "-c", f'"$@" {command} {redirected}', "bash", *PROGRAM],
+        env={**os.environ, **account(service), "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=cwd,
+    )
+
+
+@pytest.mark.parametrize("redirected", [">&-", FULL])
+@pytest.mark.parametrize("command", WRITES)
+def test_output_that_cannot_be_written_is_an_error_of_the_file(
+    command: str, redirected: str, sandbox: Service
+) -> None:
+    """(O8)"""
+    done = run(sandbox, command, redirected)
+    assert done.returncode == Code.FILE, done.stderr
+    reason = "Bad file descriptor" if redirected == ">&-" else "No space left on device"
+    assert done.stderr.splitlines()[-1] == f"error: the output cannot be written: {reason}"
+
+
+@pytest.mark.parametrize("redirected", ["2>&-", ERRORS_FULL, "2> >(true)"])
+def test_messages_that_cannot_be_written_change_no_exit_code(
+    redirected: str, sandbox: Service
+) -> None:
+    done = run(sandbox, "trades -f csv", redirected)
+    assert done.returncode == Code.OK
+    assert len(done.stdout.splitlines()) == 1 + len(sandbox.client().trade_book())
+    assert run(sandbox, "stock NOPE --debug", redirected).returncode == Code.NOT_FOUND
+    assert run(sandbox, "trades --columns nope", redirected).returncode == Code.USAGE
+
+
+@pytest.mark.parametrize("redirected", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", BOTH_FULL])
+def test_a_file_is_complete_whatever_the_streams_are(
+    redirected: str, sandbox: Service, tmp_path: Path
+) -> None:
+    done = run(sandbox, "trades -o book.csv", redirected, cwd=tmp_path)
+    assert done.returncode == Code.OK, done.stderr
+    written = (tmp_path / "book.csv").read_text()
+    assert written == sandbox.client().trade_book().to_csv()
+
+
+@pytest.mark.parametrize("redirected", [">&- 2>&-", "<&- >&- 2>&-", BOTH_FULL])
+def test_without_any_stream_the_exit_code_is_the_documented_one(
+    redirected: str, sandbox: Service
+) -> None:
+    assert run(sandbox, "trades", redirected).returncode == Code.FILE
+    assert run(sandbox, "stock NOPE --debug", redirected).returncode == Code.NOT_FOUND
+
+
+@pytest.mark.parametrize("command", ["orders -f json", "check", "--help", "demo"])
+def test_a_pipe_that_nobody_reads_ends_the_command(command: str, sandbox: Service) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    child = subprocess.run(
+        [*PROGRAM, *command.split()],
+        env={**os.environ, **account(sandbox)},
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    os.close(theirs)
+    assert (child.returncode, child.stderr) == (Code.BROKEN_PIPE, b"")
+
+
+def test_a_token_from_a_closed_input_is_an_empty_one(sandbox: Service, tmp_path: Path) -> None:
+    url = sandbox.base_url
+    done = run(sandbox, f"profiles add desk1 --base-url {url}", "<&-", cwd=tmp_path)
+    assert done.returncode == Code.USAGE
+    assert "the token is empty" in done.stderr
