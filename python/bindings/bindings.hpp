@@ -148,6 +148,13 @@ Enumeration named(const std::string_view (&names)[count], std::string_view name)
   return static_cast<Enumeration>(found - std::begin(names));
 }
 
+// A text with the escapes of what a terminal or a log must not get: controls, bidirectional marks
+// and whatever else Python does not call printable; `keep_lines` spares line ends and tabs.
+py::object printable(const py::object& text, bool keep_lines = false);
+
+// The same of the core's UTF-8, which may be cut anywhere.
+py::object shown_text(std::string_view text, bool keep_lines = false);
+
 void bind_errors(py::module_& module);
 void bind_records(py::module_& module);
 void bind_record_functions(py::module_& module);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -47,10 +48,19 @@ py::list error_classes() {
   return names;
 }
 
-// Text of the wire may be cut anywhere; an error must still be raised with it.
-py::object text_of(std::string_view text) {
-  return py::reinterpret_steal<py::object>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+// Appends the escape of a character in a Python literal.
+void append_escape(std::u32string& text, Py_UCS4 character) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const int width = character < 0x100 ? 2 : character < 0x10000 ? 4 : 8;
+  text += U'\\';
+  if (character == '\t' || character == '\n' || character == '\r') {
+    text += character == '\t' ? U't' : character == '\n' ? U'n' : U'r';
+    return;
+  }
+  text += width == 2 ? U'x' : width == 4 ? U'u' : U'U';
+  for (int shift = 4 * (width - 1); shift >= 0; shift -= 4) {
+    text += static_cast<char32_t>(digits[(character >> shift) & 0xF]);
+  }
 }
 
 // What is known of the call, by the names of the error's attributes.
@@ -64,9 +74,9 @@ py::dict facts_of(const Error& error) {
   if (error.retry_after) facts["retry_after"] = *error.retry_after;
   if (error.page) facts["page"] = *error.page;
   if (error.offset) facts["offset"] = *error.offset;
-  if (!error.path.empty()) facts["path"] = text_of(error.path);
-  if (!error.service_message.empty()) facts["service_message"] = text_of(error.service_message);
-  if (!error.body.empty()) facts["body"] = text_of(error.body);
+  if (!error.path.empty()) facts["path"] = shown_text(error.path);
+  if (!error.service_message.empty()) facts["service_message"] = shown_text(error.service_message);
+  if (!error.body.empty()) facts["body"] = shown_text(error.body, true);
   return facts;
 }
 
@@ -102,7 +112,7 @@ void await_end_of_process() {
 void set_python_error(const Error& error) {
   [[maybe_unused]] const CollectionPaused paused;
   PyTypeObject* const type = classes[static_cast<std::size_t>(error.kind)];
-  const py::tuple message = py::make_tuple(text_of(error.text()));
+  const py::tuple message = py::make_tuple(shown_text(error.text()));
   const py::object made = owned(type->tp_new(type, message.ptr(), nullptr));
   const auto set = [&](py::handle name, py::handle value) {
     if (PyObject_GenericSetAttr(made.ptr(), name.ptr(), value.ptr()) != 0) {
@@ -129,6 +139,29 @@ void hand_over(const py::kwargs& given) {
 
 }  // namespace
 
+py::object printable(const py::object& text, bool keep_lines) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(text.ptr());
+  std::u32string shown;
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    const Py_UCS4 character = PyUnicode_READ_CHAR(text.ptr(), i);
+    if (Py_UNICODE_ISPRINTABLE(character) ||
+        (keep_lines && (character == '\n' || character == '\t'))) {
+      shown += static_cast<char32_t>(character);
+    } else {
+      append_escape(shown, character);
+    }
+  }
+  if (static_cast<Py_ssize_t>(shown.size()) == length) return text;
+  return owned(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, shown.data(),
+                                         static_cast<Py_ssize_t>(shown.size())));
+}
+
+py::object shown_text(std::string_view text, bool keep_lines) {
+  return printable(
+      owned(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")),
+      keep_lines);
+}
+
 py::handle handed_over(Function function) {
   return functions[static_cast<std::size_t>(function)];
 }
@@ -137,6 +170,8 @@ void bind_errors(py::module_& module) {
   module.def("hand_over", &hand_over);
   module.def("error_classes", &error_classes);
   module.def("errors_of", &errors_of, py::arg("errors"));
+  module.def(
+      "printable", [](const py::str& text) { return printable(text, false); }, py::arg("text"));
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -145,9 +145,8 @@ py::list issues(const OwnedSlice& self) {
   py::list result;
   for (const Issue& issue : self.table().issues()) {
     const ProblemInfo info = describe(issue.problem);
-    const py::object raw = owned(PyUnicode_DecodeUTF8(
-        issue.raw.data(), static_cast<Py_ssize_t>(issue.raw.size()), "replace"));
-    result.append(py::make_tuple(issue.field, info.text, issue.count, issue.row, raw, info.lost));
+    result.append(py::make_tuple(issue.field, info.text, issue.count, issue.row,
+                                 shown_text(issue.raw), info.lost));
   }
   return result;
 }

@@ -189,12 +189,9 @@ std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch
   std::string head;
   std::size_t length = 0;
   for (std::size_t i = 0; i < shown.size(); i += std::max<std::size_t>(length, 1)) {
-    const auto byte = static_cast<unsigned char>(shown[i]);
-    const bool control = byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t');
     length = static_cast<std::size_t>(scan_utf8(shown.c_str() + i).length);
-    const std::string_view next = length == 0 ? "\xEF\xBF\xBD"
-                                  : control   ? " "
-                                              : std::string_view(shown).substr(i, length);
+    const std::string_view next =
+        length == 0 ? "\xEF\xBF\xBD" : std::string_view(shown).substr(i, length);
     if (head.size() + next.size() > wanted) return head + "...";
     head += next;
   }
@@ -203,8 +200,8 @@ std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch
 
 std::string redacted_line(std::string_view text, std::int64_t limit, TokenSearch* tokens) {
   std::string line = redacted_head(text, limit, tokens);
-  std::replace_if(
-      line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\t'; }, ' ');
+  const auto parts_lines = [](char c) { return c == '\n' || c == '\r' || c == '\t'; };
+  std::replace_if(line.begin(), line.end(), parts_lines, ' ');
   return line;
 }
 

@@ -27,7 +27,8 @@ std::string masked(std::string_view text);
 std::string without_account_numbers(std::string_view text);
 
 // At most `limit` bytes of a text, then "..."; `<token>` replaces tokens and runs of them. Other
-// characters keep their spelling, but for controls and malformed UTF-8. `tokens` may be null.
+// characters keep their spelling, but for malformed UTF-8; controls are escaped where the text
+// becomes Python's. `tokens` may be null.
 std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch* tokens);
 
 // The same for a message, which is one line: a service's text must not begin a line of a log.

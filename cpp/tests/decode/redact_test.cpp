@@ -72,9 +72,8 @@ TEST_CASE("F119 a token or a run of it is shown as <token>, and the rest stays r
   CHECK(tradingdata::redacted_head("12345 hY7-kQ2.zR9_aB1+cD4", 8, search.get()) == "12345 <t...");
 }
 
-TEST_CASE("what a terminal should not see is replaced") {
-  using namespace std::string_literals;
-  CHECK(redacted_head("a\x1B[31m\0b\x7F\r"s, 100) == "a [31m b  ");
+TEST_CASE("malformed UTF-8 is replaced, and a message is one line") {
+  CHECK(tradingdata::redacted_line("line\nfeed\t", 100, nullptr) == "line feed ");
   CHECK(redacted_head("a\xFF\xC3", 100) == "a\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(redacted_head("\xE0\xA4\x9F\xF0\x9F\x93\x88", 100) == "\xE0\xA4\x9F\xF0\x9F\x93\x88");
   CHECK(redacted_head("line\nfeed\t", 100) == "line\nfeed\t");

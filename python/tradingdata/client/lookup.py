@@ -6,6 +6,7 @@ import copy
 import re
 from typing import TYPE_CHECKING, Any
 
+from .._core import printable
 from .._util.validate import words
 from ..errors import StockNotFoundError
 
@@ -64,7 +65,11 @@ class StockLookup:
 
     def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
         names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
-        found = f"the search found: {', '.join(names)}" if names else "the search found nothing"
+        found = (
+            f"the search found: {printable(', '.join(names))}"
+            if names
+            else ("the search found nothing")
+        )
         error = StockNotFoundError(f"{message}; {found}", account=self._account)
         error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
         return error

@@ -257,11 +257,10 @@ def _decimals(value: float, most: int) -> int:
 
 def printable(text: str) -> str:
     """Escapes control characters and the like, and what standard output cannot encode."""
-    if text.isprintable() and encodable(text):
+    text = _core.printable(text)
+    if encodable(text):
         return text
-    return "".join(
-        c if c.isprintable() and encodable(c) else c.encode("unicode_escape").decode() for c in text
-    )
+    return "".join(c if encodable(c) else c.encode("unicode_escape").decode() for c in text)
 
 
 def group(value: float | None, decimals: int = 0) -> str:
