@@ -156,6 +156,7 @@ py::object printable(const py::object& text, bool keep_lines = false);
 py::object shown_text(std::string_view text, bool keep_lines = false);
 
 void bind_errors(py::module_& module);
+void bind_lock(py::module_& module);
 void bind_records(py::module_& module);
 void bind_record_functions(py::module_& module);
 void bind_slice(py::module_& module);

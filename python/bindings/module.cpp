@@ -3,12 +3,28 @@
 
 namespace py = pybind11;
 
+namespace {
+
+// Whether the main interpreter imports the module, with Python's error set if it does not.
+bool is_main_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError,
+                  "tradingdata cannot be used in a subinterpreter: use threads or processes");
+  return false;
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   using namespace tradingdata::python;
+  // Since CPython 3.13 the function below always runs in the main interpreter, and this one in the
+  // interpreter that imports.
+  if (!is_main_interpreter()) throw py::error_already_set();
   module.doc() = "The C++ core of tradingdata. Private: use the package `tradingdata` instead.";
   module.attr("__version__") = TRADINGDATA_VERSION;
   module.attr("pybind11_version") = TRADINGDATA_PYBIND11_VERSION;
   bind_errors(module);
+  bind_lock(module);
   bind_records(module);
   bind_record_functions(module);
   bind_slice(module);
@@ -21,8 +37,5 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
 
 // pybind11 would wait for the GIL of the main interpreter, which waits for this import.
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__core_of_main();
-  PyErr_SetString(PyExc_ImportError,
-                  "tradingdata cannot be used in a subinterpreter: use threads or processes");
-  return nullptr;
+  return is_main_interpreter() ? PyInit__core_of_main() : nullptr;
 }

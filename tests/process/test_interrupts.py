@@ -206,3 +206,65 @@ sender.join()
 print(len(changes), len(caught) > 3)
 """
     assert run_child("import warnings; warnings.simplefilter('ignore')" + code).strip() == "0 True"
+
+
+LINES = """
+import threading
+from token_sources import Source
+
+class Interrupting:
+    \"\"\"Raises KeyboardInterrupt at one line of the package, counted from 1 within a call.\"\"\"
+    def __init__(self, at):
+        self.left = at
+
+    def __call__(self, frame, event, argument):
+        if "/tradingdata/" not in frame.f_code.co_filename.replace("\\\\", "/"):
+            return None
+        return self.line
+
+    def line(self, frame, event, argument):
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self.line
+
+url = sys.argv[1]
+at = bad = 0
+while True:
+    at += 1
+    source = Source()
+    client = td.Client(url, access_token=source, attempts=1, timeout=1)
+    client.trade_book()
+    client.access_token = source  # the next call calls the function
+    trace = Interrupting(at)
+    interrupted = False
+    sys.settrace(trace)
+    try:
+        client.trade_book()
+    except KeyboardInterrupt:
+        interrupted = True
+    except BaseException as error:
+        print("line", at, "first", repr(error))
+    finally:
+        sys.settrace(None)
+    try:
+        client.trade_book()
+        others = []
+        one = threading.Thread(target=lambda: others.append(len(client.trade_book())))
+        one.start(); one.join()
+        assert others == [3]
+    except Exception as error:
+        print("line", at, "next", repr(error))
+    client.close()
+    if trace.left > 0:
+        break
+print(at > 60)
+"""
+
+
+def test_f149_an_interrupt_at_any_line_of_a_refresh(service: Service) -> None:
+    """F149: the next call goes on, in the thread that was interrupted and in any other."""
+    service.script(then=good_book())
+    assert run_child(LINES, service.base_url).splitlines() == ["True"]

@@ -56,8 +56,22 @@ def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.Mo
 def test_a_wait_ends_with_what_a_signal_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     """F105"""
     lock = ForkLock()
-    with lock, sent_after(0.1), pytest.raises(KeyboardInterrupt):
-        lock.acquire(30)
+
+    def wait() -> None:
+        with sent_after(0.1), pytest.raises(KeyboardInterrupt):
+            lock.holding(lambda: None, 30)
+
+    lock.holding(wait)
+    assert lock.holding(lambda: 5) == 5
+
+
+def test_a_lock_is_free_after_an_error_and_not_waited_for_in_vain() -> None:
+    lock = ForkLock()
+    with pytest.raises(ZeroDivisionError):
+        lock.holding(lambda: 1 // 0)
+    with pytest.raises(TimeoutError):
+        lock.holding(lambda: lock.holding(lambda: None, 0.1))
+    assert lock.holding(lambda: "free", 0) == "free"
 
 
 @pytest.mark.parametrize(

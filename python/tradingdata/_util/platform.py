@@ -15,14 +15,17 @@ import threading
 import time
 import weakref
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
+from .. import _core
 from .stopping import SLICE, may_stop, raise_if_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from signal import Signals
     from socket import socket
+
+Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
 
@@ -82,19 +85,22 @@ class ForkLock:
         self._lock = threading.Lock()
         _locks.add(self)
 
-    def acquire(self, timeout: float) -> bool:
-        """Returns whether the lock was acquired within ``timeout`` seconds. Ctrl-C interrupts."""
-        return wait_until(lambda seconds: self._lock.acquire(timeout=seconds), timeout)
+    def holding(
+        self, function: Callable[[], Result], seconds: float = threading.TIMEOUT_MAX
+    ) -> Result:
+        """Returns the result of a function, called while the lock is held.
 
-    def release(self) -> None:
-        """Releases the lock, which a fork may have replaced by a new one."""
-        self._lock.release()
+        An interrupt at any point ends the wait or the function and leaves the lock free. Raises
+        TimeoutError if the lock is not free within ``seconds``.
+        """
+        results: list[Result] = []
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
+        def work() -> None:
+            results.append(function())
 
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
+        if not wait_until(lambda wait: _core.call_holding(self._lock, work, wait), seconds):
+            raise TimeoutError("the lock is held")
+        return results[0]
 
 
 _locks: weakref.WeakSet[ForkLock] = weakref.WeakSet()

@@ -47,28 +47,36 @@ class AsyncTokenSource(Source):
 
     _takes_async = True
 
-    # The process that calls the function now, and a future that completes when the call ends. The
-    # process id matters: nothing in a forked child completes a call that the parent began.
-    _turn: tuple[int, Future[None]] | None = None
+    # The process and the task that call the function now, and a future that completes when the call
+    # ends. The process id matters: nothing in a forked child completes a call that the parent
+    # began; and so does the task, which an interrupt may have ended anywhere.
+    _turn: tuple[int, asyncio.Task[Any] | None, Future[None]] | None = None
 
-    async def _begin(self, deadline: float) -> None:
+    def __init__(self, core: _core.Client, token: Held) -> None:
+        super().__init__(core, token)
+        self._changing = ForkLock()
+
+    async def _in_turn(
+        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
+    ) -> bool:
         mine: Future[None] = Future()
         async with _until(deadline):
-            while (other := self._take_turn(mine)) is not None:
+            while (other := self._changing.holding(lambda: self._take_turn(mine))) is not None:
                 # Shielded: cancelling a waiting task must not complete the running call.
                 await asyncio.shield(asyncio.wrap_future(other))
+        try:
+            return is_new() or self._take(await self._fetch(function, deadline), function)
+        finally:
+            self._turn = None
+            mine.set_result(None)
 
     def _take_turn(self, mine: Future[None]) -> Future[None] | None:
-        with self._changing:
-            if self._turn is not None and self._turn[0] == os.getpid():
-                return self._turn[1]
-            self._turn = (os.getpid(), mine)
-            return None
-
-    def _end(self) -> None:
-        turn, self._turn = self._turn, None
-        if turn is not None:
-            turn[1].set_result(None)
+        if self._turn is not None:
+            process, task, other = self._turn
+            if process == os.getpid() and not (task is not None and task.done()):
+                return other
+        self._turn = (os.getpid(), asyncio.current_task(), mine)
+        return None
 
     async def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
         async with _until(deadline):
@@ -228,20 +236,26 @@ class LoopPorts:
         """Returns the loop's port, creating one if it has none or after a fork."""
         port = self._ports.get(loop)
         if port is None or port.closed or port.process != os.getpid():
-            with self._changing:
-                stale = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
-                port = self._ports[loop] = LoopPort(loop, self._core)
+            port, stale = self._changing.holding(lambda: self._renewed(loop))
             for other in stale:
                 other.close(None)
         return port
 
+    def _renewed(self, loop: asyncio.AbstractEventLoop) -> tuple[LoopPort, list[LoopPort]]:
+        """Returns a new port for a loop, and those of loops that are closed."""
+        stale = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
+        port = self._ports[loop] = LoopPort(loop, self._core)
+        return port, stale
+
     def close(self, error: Exception | None) -> None:
         """Closes all ports."""
-        with self._changing:
-            ports = list(self._ports.values())
-            self._ports.clear()
-        for port in ports:
+        for port in self._changing.holding(self._emptied):
             port.close(error)
+
+    def _emptied(self) -> list[LoopPort]:
+        ports = list(self._ports.values())
+        self._ports.clear()
+        return ports
 
 
 class AsyncClient(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
 
 from .._util import validate
@@ -67,13 +67,11 @@ class Source:
     """Base of the token sources: the token's generation, and validation of new tokens."""
 
     _takes_async = False
-    _begin: Callable[[float], Any]  # waits for the turn to call the function, until a deadline
-    _end: Callable[[], None]  # passes the turn on
-    _fetch: Callable[[Callable[[], Any], float], Any]  # calls it; its result is a `Held`
+    # Renews the token when it is this call's turn, unless it is new by then.
+    _in_turn: Callable[[Callable[[], bool], Callable[[], Any], float], Any]
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
-        self._changing = ForkLock()
         self._generation = 0
         self._function: Callable[[], Any] | None = None
         self.assign(token)
@@ -103,13 +101,12 @@ class Source:
             raise ConfigurationError(
                 "access_token is an async function: pass a plain function, or use AsyncClient"
             )
-        with self._changing:
-            if fixed:
-                self._set(token)
-            else:
-                self._core.clear_token()
-            self._function = None if fixed else token.value
-            self._generation += 1
+        if fixed:
+            self._set(token)
+        else:
+            self._core.clear_token()
+        self._function = None if fixed else token.value
+        self._generation += 1
 
     def _set(self, token: Held) -> bool:
         """Passes the token to the core. Raises ConfigurationError if a header cannot carry it."""
@@ -140,30 +137,29 @@ class Source:
 
     def _renew(self, is_new: Callable[[], bool], deadline: float) -> Plan[bool]:
         """Calls the function unless another call has renewed the token, or one was assigned."""
-        if is_new() or self._function is None:
+        function = self._function
+        if is_new() or function is None:
             return is_new()
         if self in _fetching.get():
             raise ConfigurationError(
                 "the access_token function used the client that is waiting for its token: use "
                 "another client, or none, inside the function"
             )
-        yield self._begin(deadline)
-        try:
-            return is_new() or self._take((yield self._fetch(self._function, deadline)))
-        finally:
-            self._end()
+        renewed: bool = yield self._in_turn(is_new, function, deadline)
+        return renewed
 
-    def _take(self, token: Held) -> bool:
+    def _take(self, token: Held, function: Callable[[], Any]) -> bool:
         """Stores what the function returned; False if it is the token that was refused."""
         if not isinstance(token.value, str):
             if hasattr(token.value, "close"):
                 token.value.close()  # otherwise Python warns about a coroutine never awaited
             kind = type(token.value).__name__
             raise AuthenticationError(f"the access_token function returned {kind}, not text")
+        if self._function is not function:  # another token was assigned meanwhile
+            return True
         try:
-            with self._changing:
-                changed = self._set(token)
-                self._generation += changed
+            changed = self._set(token)
+            self._generation += changed
         except ConfigurationError as error:
             raise AuthenticationError(
                 f"the access_token function returned a token that cannot be used: {error}"
@@ -172,7 +168,7 @@ class Source:
 
     @contextmanager
     def _inside_function(self) -> Iterator[None]:
-        """Marks this thread or task as running the function; wraps what the function raises."""
+        """Marks this context as running the function; wraps what the function raises."""
         reset = _fetching.set((*_fetching.get(), self))
         try:
             yield
@@ -201,14 +197,19 @@ class TokenSource(Source):
         super().__init__(core, token)
         self._turn = ForkLock()  # held while the function runs; waiting threads use its result
 
-    def _begin(self, deadline: float) -> None:
-        if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise late()
+    def _in_turn(
+        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
+    ) -> bool:
+        def renew() -> bool:
+            # In a context of its own, because an interrupt may prevent any reset.
+            return is_new() or self._take(copy_context().run(self._fetch, function), function)
 
-    def _end(self) -> None:
-        self._turn.release()
+        try:
+            return self._turn.holding(renew, deadline - time.monotonic())
+        except TimeoutError:
+            raise late() from None
 
-    def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
+    def _fetch(self, function: Callable[[], Any]) -> Held:
         with self._inside_function():
             return Held(function())
 
