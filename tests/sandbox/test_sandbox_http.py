@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -93,6 +96,9 @@ def test_many_calls_go_over_one_connection_without_a_stall(
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/3\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nContent-Length: 1" + b"0" * 18 + b"\r\n\r\n", 413),
+        (b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 413),
+        (b"GET / HTTP/1.1\r\nContent-Length: 1e18\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
         (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431),
@@ -104,6 +110,42 @@ def test_what_is_not_http_is_refused_and_ends_the_connection(
     response = exchange(int(day.base_url.rpartition(":")[2]), request_)
     assert response.startswith(f"HTTP/1.1 {status} ".encode())
     assert b"Connection: close\r\n" in response
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 421),
+        ("evil.example:{port}", 421),
+        ("127.0.0.1.evil.example:{port}", 421),
+        ("10.0.0.7:{port}", 421),
+        ("127.0.0.1", 200),
+        ("LOCALHOST:{port}", 200),
+        ("[::1]:{port}", 200),
+    ],
+)
+def test_f156_a_request_for_another_host_is_refused(
+    day: sandbox.Service, host: str, status: int
+) -> None:
+    """F156: a page in a browser reaches this computer under a name that its owner chooses."""
+    port = day.base_url.rpartition(":")[2]
+    headers = {"Host": host.format(port=port)}
+    assert call(day, "GET", f"{PATHS['search']}?query=tata", b"", headers).status == status
+
+
+def test_f156_half_requests_start_few_threads_and_do_not_shut_others_out(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = threading.active_count()
+    with sandbox.start(orders=10) as service, ExitStack() as stack:
+        address = ("127.0.0.1", int(service.base_url.rpartition(":")[2]))
+        for _ in range(1200):
+            connection = stack.enter_context(socket.create_connection(address, timeout=10))
+            connection.sendall(b"POST /api/v1/trade/book HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
+        with service.client(timeout=20) as client:
+            assert len(client.order_book()) == 10
+        assert threading.active_count() - before < 300
+    assert capfd.readouterr().err == ""
 
 
 def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:

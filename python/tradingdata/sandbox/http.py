@@ -5,6 +5,7 @@ The standard library parses the requests; undocumented ones are refused by `serv
 
 from __future__ import annotations
 
+import re
 import socket
 import socketserver
 import sys
@@ -21,11 +22,17 @@ from .._util.platform import end_connection, own_port
 from .faults import Fault, Reply
 
 _JOIN_SECONDS = 2.0
+_IDLE_SECONDS = 60.0  # that a connection may wait for a request, or for the rest of one
+_MOST_CONNECTIONS = 256
+_MOST_BYTES = 64 * 1024  # of the body of a request
+# A page in a browser may send requests to this computer under a name of its own.
+_OWN_NAMES = ("", "127.0.0.1", "localhost", "[::1]")
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
+_PORT = re.compile(r":\d*$")
 _BY_PATH = {call["path"]: name for name, call in CALLS.items()}
 
 
-class Connection(BaseHTTPRequestHandler):
+class RequestHandler(BaseHTTPRequestHandler):
     """A connection, served by its own thread, with its current request.
 
     Attributes:
@@ -36,6 +43,7 @@ class Connection(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     default_request_version = "HTTP/1.1"  # else a malformed request gets a response without headers
     disable_nagle_algorithm = True
+    timeout = _IDLE_SECONDS
     server: Server
     query: Mapping[str, str]
     body: bytes
@@ -65,6 +73,10 @@ class Connection(BaseHTTPRequestHandler):
             return self.send_error(HTTPStatus.LENGTH_REQUIRED)
         if not (length.isascii() and length.isdigit()):
             return self.send_error(HTTPStatus.BAD_REQUEST)
+        if len(length) > len(str(_MOST_BYTES)) or int(length) > _MOST_BYTES:
+            return self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        if _PORT.sub("", self.headers.get("Host", "")).lower() not in _OWN_NAMES:
+            return self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
         self.body = self.rfile.read(int(length))
         self.path, _, text = self.path.partition("?")
         self.query = dict(parse_qsl(text, keep_blank_values=True))
@@ -98,12 +110,12 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     request_queue_size = 128
 
     def __init__(
-        self, port: int, outcome: Callable[[Connection], tuple[Reply, Fault | None]]
+        self, port: int, outcome: Callable[[RequestHandler], tuple[Reply, Fault | None]]
     ) -> None:
         self.outcome = outcome
         self.stopping = threading.Event()
         self._connections: dict[socket.socket, threading.Thread] = {}
-        super().__init__(("127.0.0.1", port), Connection)
+        super().__init__(("127.0.0.1", port), RequestHandler)
         self._thread = threading.Thread(
             target=self.serve_forever,
             args=(_LONGEST_STOP,),
@@ -130,7 +142,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             thread.join(max(0.0, until - time.monotonic()))
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Starts the connection's thread, which `stop` ends."""
+        """Starts the connection's thread, which `stop` ends; ends the oldest one of too many."""
         thread = threading.Thread(
             target=self.process_request_thread,
             args=(request, client_address),
@@ -138,6 +150,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             daemon=True,
         )
         known = {one: its for one, its in self._connections.items() if its.is_alive()}
+        if len(known) >= _MOST_CONNECTIONS:
+            oldest = next(iter(known))
+            end_connection(oldest)
+            known.pop(oldest).join(_JOIN_SECONDS)
         self._connections = {**known, request: thread}
         thread.start()
 

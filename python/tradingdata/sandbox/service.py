@@ -25,7 +25,7 @@ from .market import CLOSE, OPEN, Market
 if TYPE_CHECKING:
     from ..client.aio import AsyncClient
     from ..client.client import Client
-    from .http import Connection
+    from .http import RequestHandler
 
 _KEPT = 10_000  # requests in the log
 
@@ -259,7 +259,7 @@ class Service:
             raise ValueError(f"no account {account!r}: use one of {', '.join(self.accounts)}")
         return account
 
-    def _respond(self, request: Connection, account: str | None) -> Reply:
+    def _respond(self, request: RequestHandler, account: str | None) -> Reply:
         """Returns the response. Undocumented requests are errors, which reveals client bugs."""
         endpoint = request.endpoint
         if endpoint is None:
@@ -288,7 +288,7 @@ class Service:
                     return fault
         return None
 
-    def _handle(self, request: Connection) -> tuple[Reply, Fault | None]:
+    def _handle(self, request: RequestHandler) -> tuple[Reply, Fault | None]:
         account = next((name for name, own in self._tokens.items() if own == request.token), None)
         fault = self._take_fault(request.endpoint, account) if request.endpoint else None
         reply = self._respond(request, account)
@@ -316,7 +316,7 @@ def _token(origin: str) -> str:
     return f"sandbox-{hashlib.sha256(origin.encode()).hexdigest()[:40]}"
 
 
-def _refused_body(request: Connection, endpoint: str) -> Reply | None:
+def _refused_body(request: RequestHandler, endpoint: str) -> Reply | None:
     wanted = CALLS[endpoint]["body"] or "{}"
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip()
     with suppress(ValueError, RecursionError):
