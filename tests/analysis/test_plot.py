@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import io
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -264,6 +266,33 @@ def test_amounts_are_in_lakh_and_crore(books: Any) -> None:
     texts = ["0", "950", "99,999", "1.5 L", "1.25 Cr", "250 Cr"]
     assert [written(value) for value in values] == [written(-value) for value in values] == texts
     assert plot.pnl_curve(books[1]).yaxis.get_major_formatter()(-1_25_00_000) == "-1.25 Cr"
+
+
+NAMED = "US$ and A$, \\frac{1}{2} $x$"
+
+
+def named(kind: Any, **fields: Any) -> Any:
+    """The sandbox's book, with names that contain dollars."""
+    with td.sandbox.start(orders=40) as service, service.client() as client:
+        book = client.books()[kind is td.TradeBook]
+    return kind([row._replace(**fields) for row in book])
+
+
+@pytest.mark.parametrize(
+    ("chart", "book"),
+    [
+        (plot.exposure, lambda: named(td.TradeBook, display_name=NAMED)),
+        (plot.blotter, lambda: named(td.OrderBook, status=NAMED)),
+        (
+            lambda quality: plot.fills(quality, label=NAMED),
+            lambda: td.execution_quality(*(named(k) for k in (td.OrderBook, td.TradeBook))),
+        ),
+    ],
+)
+def test_a_name_with_dollars_is_drawn_as_written(chart: Any, book: Any) -> None:
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        chart(book()).figure.savefig(image := io.StringIO(), format="svg")
+    assert html.escape(NAMED, quote=False) in image.getvalue()
 
 
 def test_wrong_arguments_are_refused(books: Any) -> None:

@@ -19,7 +19,7 @@ from zlib import crc32
 from .._util.optional_imports import require
 from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
-from ..display.text import group
+from ..display.text import group, printable
 from .checks import check_codes, require_sides, require_values
 from .inputs import IST, Lookup, Orders, Trades, joined
 from .pnl import realised_pnl
@@ -96,6 +96,11 @@ def _chart(
             ax.text(0.5, 0.6, empty, transform=ax.transAxes, ha="center", va="center", color=INK)
         elif ax.get_legend_handles_labels()[1]:
             ax.legend()
+
+
+def _as_written(text: str) -> str:
+    """Returns a text that Matplotlib draws as it is, even between two dollars."""
+    return printable(text).replace("$", r"\$")
 
 
 def _amount(value: float) -> str:
@@ -203,7 +208,8 @@ def blotter(
         title = f"Orders by status{f' ({missing} without a time of entry)' if missing else ''}"
         ylabel, empty = "orders entered", "no orders"
         shown = [
-            (status, status, status_colour(status)) for status in sorted(set(labels), reverse=True)
+            (status, _as_written(status), status_colour(status))
+            for status in sorted(set(labels), reverse=True)
         ]
     else:
         trades = joined("book", book, TradeBook)
@@ -342,7 +348,7 @@ def _waits(
     with _chart(ax, title, "share of orders", "" if groups else "no orders") as ax:
         before = ax.get_xlim()[1] if ax.lines else 10.0
         for (name, colour), waits in groups.items():
-            ax.ecdf(waits, label=f"{name} ({len(waits):,})", color=colour)
+            ax.ecdf(waits, label=f"{_as_written(name)} ({len(waits):,})", color=colour)
         longest = max(
             (each for waits in groups.values() for each in waits if each < _NEVER), default=0
         )
@@ -445,7 +451,10 @@ def exposure(
     with _chart(ax, title, "", empty, height=1.4 + 0.28 * max(len(bars), 3)) as ax:
         values = [value for value, _ in bars]
         names = [
-            f"{row.display_name or row.symbol or row.security_id} ({row.exchange}, {row.product})"
+            _as_written(
+                f"{row.display_name or row.symbol or row.security_id} "
+                f"({row.exchange}, {row.product})"
+            )
             for _, row in bars
         ]
         ax.barh(range(len(bars)), values, color=[BOUGHT if each > 0 else SOLD for each in values])
