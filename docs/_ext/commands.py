@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
-from tradingdata.cli.app import COMMANDS, GROUPS
+from tradingdata.cli.app import COMMANDS, GROUPS, load_commands
 from tradingdata.cli.errors import Code
 
 
@@ -30,6 +30,7 @@ class CommandSections(SphinxDirective):
     """A section with the help of each command, and below a group those of its commands."""
 
     def run(self) -> list[nodes.Node]:
+        load_commands()
         sections = [section(name, help_of(name)) for name in COMMANDS if " " not in name]
         for group in GROUPS:
             commands = [name for name in COMMANDS if name.startswith(f"{group} ")]

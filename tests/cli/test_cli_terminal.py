@@ -25,6 +25,7 @@ from tradingdata.cli.errors import Code
 from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
+app.load_commands()
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 

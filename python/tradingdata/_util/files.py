@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from . import platform, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def read_toml(file: IO[bytes]) -> dict[str, Any]:
+    """Returns the tables of a TOML file.
+
+    Raises ValueError, with the name of the file, if it is not valid or not readable as such.
+    """
+    import tomllib
+
+    try:
+        return tomllib.load(file)
+    except UnicodeDecodeError as error:
+        problem = f"is not valid TOML: byte {error.start} is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not valid TOML: {error}"
+    except RecursionError:
+        problem = "is nested too deeply: a table here has plain values and lists of these"
+    except ValueError:  # of Python's limit for the digits of an integer
+        problem = "has a number with thousands of digits"
+    raise ValueError(f"{file.name} {problem}")
 
 
 @contextmanager

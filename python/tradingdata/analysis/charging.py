@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import Slice
 from .._util import validate
+from .._util.files import read_toml
 from .._util.validate import shown
 from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
@@ -85,7 +85,7 @@ class ChargeRate:
                 conditions are on fields of a trade.
         """
         with open(validate.path("path", path), "rb") as file:
-            found = tomllib.load(file)
+            found = read_toml(file)
         tables = found.pop("rate", None)
         if found or not isinstance(tables, list) or not tables:
             raise ValueError(f"{path} must have [[rate]] tables and nothing else")

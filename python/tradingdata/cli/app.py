@@ -8,22 +8,39 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
-# Importing these modules registers their commands.
-from . import archive, check, commands, profiles, results, sandbox, watch  # noqa: F401
 from .errors import Code, code_of, for_a_terminal
 from .options import COMMANDS, GROUPS, Debug, spread, switch
 from .terminal import problem
 
-__all__ = ["COMMANDS", "GROUPS", "PROGRAM", "run"]
+if TYPE_CHECKING:
+    from . import archive, check, commands, profiles, results, sandbox, watch  # noqa: F401
+
+__all__ = ["COMMANDS", "GROUPS", "PROGRAM", "load_commands", "run"]
 
 PROGRAM = "tradingdata"
+
+# The commands and groups that each module registers. A module is imported when its command runs.
+_MODULES: dict[str, tuple[str, ...]] = {
+    "archive": ("archive",),
+    "check": ("check",),
+    "commands": (
+        *(RECORDS[call["record"]]["noun"][1] for call in BOOK_CALLS.values()),
+        *("search", "stock"),
+    ),
+    "profiles": ("profiles",),
+    "results": ("positions", "pnl", "reconcile", "quality"),
+    "sandbox": ("demo", "sandbox"),
+    "watch": ("watch",),
+}
 _HELP = """Trade book, order book and stock search of the Trading Data Service.
 
 Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
@@ -51,6 +68,7 @@ def run(arguments: Sequence[str]) -> int:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)
             return Code.USAGE
+        load_commands(arguments[0] if arguments else "")
         alone = not arguments or (len(arguments) == 1 and arguments[0] in GROUPS)
         result = make_command().main(
             args=[*arguments, *(["--help"] if alone else [])],
@@ -72,6 +90,15 @@ def run(arguments: Sequence[str]) -> int:
             with suppress(OSError):
                 traceback.print_exc()
         return _report(error, arguments)
+
+
+def load_commands(name: str = "") -> None:
+    """Imports the module of a command, or all modules if it is the name of none."""
+    if name == "--version":
+        return
+    found = [module for module, commands in _MODULES.items() if name in commands]
+    for module in found or _MODULES:
+        import_module(f".{module}", __package__)
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:

@@ -22,7 +22,7 @@ from .options import (
     Connection,
     Keep,
     Output,
-    Selection,
+    RowOptions,
     argument,
     command,
     option,
@@ -67,7 +67,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Days:
-    """Selection of days and accounts."""
+    """RowOptions of days and accounts."""
 
     start: Annotated[
         str | None, argument("First day, such as 2026-11-20 (default: all days).", "START")
@@ -188,7 +188,7 @@ def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
 def _register_book(name: str, record: str) -> None:
     """Registers the command that shows the trades or the orders of some days."""
 
-    def show(stored: Stored, only: Selection, output: BookOutput, days: Days) -> None:
+    def show(stored: Stored, only: RowOptions, output: BookOutput, days: Days) -> None:
         destination = book_destination(record, output, only)
         destination.take(days.read(stored, name))
 

@@ -10,7 +10,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typer
-from rich.text import Text
 
 from tradingdata.display.text import group, printable
 from tradingdata.errors import TradingDataError
@@ -62,6 +61,8 @@ def _step(name: str, work: Callable[[], str]) -> Code:
     if screen.is_terminal:
         lines = wrap(text, max(20, screen.width - len(before)), break_long_words=False)
         text = f"\n{' ' * len(before)}".join(lines)
+    from rich.text import Text
+
     line = Text(before + text)
     line.stylize(_STYLES[state], 0, len(state))
     screen.print(line, soft_wrap=True)

@@ -9,7 +9,7 @@ from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 
 from .errors import fitting, for_a_terminal
-from .options import BookOutput, Care, Connection, Selection, argument, command, option, received
+from .options import BookOutput, Care, Connection, RowOptions, argument, command, option, received
 from .output import book_destination
 from .terminal import remark
 
@@ -32,7 +32,7 @@ tradingdata orders -o orders.xlsx --force
 def _register_book(call: str, record: str) -> None:
     """Registers the command that shows the book of a call."""
 
-    def show(connection: Connection, only: Selection, output: BookOutput, care: Care) -> None:
+    def show(connection: Connection, only: RowOptions, output: BookOutput, care: Care) -> None:
         destination = book_destination(record, output, only)
         with connection.client(**vars(care)) as client:
             book = received(getattr(client, call))
@@ -59,7 +59,7 @@ tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
 def search(
     query: Annotated[str, argument("Company name, NSE symbol or BSE code.", "QUERY")],
     connection: Connection,
-    only: Selection,
+    only: RowOptions,
     output: BookOutput,
     care: Care,
     page_size: Annotated[

@@ -22,7 +22,7 @@ import typer
 from tradingdata import _core
 from tradingdata._util import validate
 from tradingdata._util.declarations import RECORDS, kinds_of
-from tradingdata._util.validate import did_you_mean
+from tradingdata._util.validate import did_you_mean, shown
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning
@@ -32,6 +32,8 @@ from .errors import Result, UsageError
 from .terminal import remark, watched
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from tradingdata.books.book import Book
     from tradingdata.client.options import Retry
 
@@ -113,14 +115,27 @@ def _expanded(value: Any) -> Any:
 
 
 class Format(StrEnum):
-    """The output formats."""
+    """The output formats, each with the suffixes of its files."""
+
+    suffixes: tuple[str, ...]
+
+    def __new__(cls, value: str, *suffixes: str) -> Self:
+        """Creates a format."""
+        member = str.__new__(cls, value)
+        member._value_, member.suffixes = value, suffixes
+        return member
 
     TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    NDJSON = "ndjson"
-    PARQUET = "parquet"
-    XLSX = "xlsx"
+    CSV = "csv", ".csv"
+    JSON = "json", ".json"
+    NDJSON = "ndjson", ".ndjson", ".jsonl"
+    PARQUET = "parquet", ".parquet"
+    XLSX = "xlsx", ".xlsx"
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether a terminal cannot show it."""
+        return self in (Format.PARQUET, Format.XLSX)
 
 
 Keep = Annotated[
@@ -198,8 +213,8 @@ class Output:
     format: Annotated[
         Format | None,
         option(
-            "table, csv, json, ndjson, parquet or xlsx. Default: by the suffix of -o, otherwise "
-            "table.",
+            f"{', '.join(list(Format)[:-1])} or {list(Format)[-1]}. Default: by the suffix of -o, "
+            "otherwise table.",
             *("FORMAT", "--format", "-f"),
         ),
     ] = None
@@ -238,7 +253,7 @@ class Filter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(Filter):
+class RowOptions(Filter):
     """Selection, order and number of rows."""
 
     sort: Annotated[
@@ -264,7 +279,7 @@ class RowChoice:
         self.conditions = [_condition(record, text) for text in options.where or ()]
         self._keys: list[tuple[str, bool]] = []
         self._limit: int | None = None
-        if isinstance(options, Selection):
+        if isinstance(options, RowOptions):
             self._limit = options.limit
             if options.sort is not None:
                 known = _core.names_of(record)
@@ -334,7 +349,7 @@ def parsed(what: str, kind: str, text: str) -> Any:
     try:
         return parser(text.strip())
     except ValueError:
-        raise UsageError(f"{what} takes {example}, not {text.strip()!r}") from None
+        raise UsageError(f"{what} takes {example}, not {shown(text.strip())}") from None
 
 
 def _number(text: str) -> float:

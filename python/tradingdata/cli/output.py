@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table as RichTable
-from rich.text import Text
-
 from tradingdata import _core
 from tradingdata._util.files import target_of, whole_file
-from tradingdata.analysis.result_table import ResultTable
 from tradingdata.books.book import Book
 from tradingdata.display.text import (
     ENDS,
@@ -35,12 +31,11 @@ from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as RichTable
 
 
 _STDOUT = Path("-")
-_BINARY = {Format.PARQUET, Format.XLSX}
-_SUFFIXES = {f".{each}": each for each in Format if each is not Format.TABLE}
-_SUFFIXES[".jsonl"] = Format.NDJSON
+_SUFFIXES = {suffix: format for format in Format for suffix in format.suffixes}
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
 _TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
@@ -69,7 +64,7 @@ class Destination:
         if self._path is not None:
             target_of(self._path, overwrite=self._force)  # raises before any request
         self._format = output.format or _format_of(self._path)
-        if self._path is None and self._format in _BINARY and screen() is not None:
+        if self._path is None and self._format.is_binary and screen() is not None:
             raise UsageError(
                 f"{self._format.value} is binary: write a file with -o FILE.{self._format.value}"
             )
@@ -93,10 +88,17 @@ class Destination:
                 console.print(line, style="yellow")
         else:
             self._write(table)
-            if isinstance(table, ResultTable):
+            if self._has_heading(table):
                 remark(heading(table))  # its day, and what is in no sum
             for line in issue_texts(table, lost_only=True):
                 remark(line, "yellow")
+
+    def _has_heading(self, table: Any) -> bool:
+        if isinstance(table, Book):
+            return False
+        from tradingdata.analysis.result_table import ResultTable  # books need no calculations
+
+        return isinstance(table, ResultTable)
 
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
@@ -121,18 +123,19 @@ class Destination:
     def _content(self, table: Table[Any]) -> bytes:
         """Returns the rows in the format."""
         names, extra = self._names(table), self._extra
-        if self._format is Format.TABLE:
-            return plain_rows(table, names or []).encode()
-        if self._format is Format.CSV:
-            return table.to_csv(None, names, extra=extra).encode()
-        if self._format not in _BINARY:
-            lines = self._format is Format.NDJSON
-            return table.to_json(None, names, extra=extra, lines=lines).encode()
-        with tempfile.TemporaryDirectory() as folder:  # libraries write these to files only
-            path = Path(folder, f"book.{self._format.value}")
-            export = table.to_parquet if self._format is Format.PARQUET else table.to_excel
-            export(path, names, extra=extra)
-            return path.read_bytes()
+        match self._format:
+            case Format.TABLE:
+                return plain_rows(table, names or []).encode()
+            case Format.CSV:
+                return table.to_csv(None, names, extra=extra).encode()
+            case Format.JSON:
+                return table.to_json(None, names, extra=extra).encode()
+            case Format.NDJSON:
+                return table.to_json(None, names, extra=extra, lines=True).encode()
+            case Format.PARQUET:
+                return _through_file(table.to_parquet, names, extra, ".parquet")
+            case Format.XLSX:
+                return _through_file(table.to_excel, names, extra, ".xlsx")
 
     def _names(self, table: Table[Any]) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
@@ -140,6 +143,16 @@ class Destination:
             return self._columns
         names = list(table._display_columns()) if self._columns is None else self._columns
         return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
+
+
+def _through_file(
+    export: Callable[..., object], names: list[str] | None, extra: bool, suffix: str
+) -> bytes:
+    """Returns what an export writes that can only write files."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"book{suffix}")
+        export(path, names, extra=extra)
+        return path.read_bytes()
 
 
 def book_destination(record: str, output: BookOutput, only: Filter | None = None) -> Destination:
@@ -218,6 +231,9 @@ def fitting_table(
     layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None
 ) -> RichTable:
     """Returns the rows of a layout as a rich table; ``styles`` are those of rows."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
     table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
     for name, right in zip(layout.names, layout.right, strict=True):
         table.add_column(

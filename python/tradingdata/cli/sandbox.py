@@ -19,6 +19,8 @@ from .options import command, option
 if TYPE_CHECKING:
     from tradingdata.sandbox import Service
 
+_MOST_DIGITS = 4  # of a number of accounts
+
 
 @command("demo", "tradingdata demo")
 def demo() -> None:
@@ -30,7 +32,7 @@ def demo() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Day:
+class SandboxOptions:
     """The options of the simulated service, those of `tradingdata.sandbox.start`."""
 
     port: Annotated[int, option("Port to listen on; 0 picks a free one.", "N")] = 8765
@@ -48,6 +50,8 @@ class Day:
     def start(self) -> Service:
         """Starts the service."""
         labels = self.accounts
+        if labels.isdigit() and len(labels) > _MOST_DIGITS:
+            raise UsageError("--accounts takes a number below 10,000, or labels")
         accounts = int(labels) if labels.isdigit() else labels.split(",")
         return start(**{**vars(self), "accounts": accounts})
 
@@ -60,7 +64,7 @@ tradingdata sandbox --speed 60
 tradingdata sandbox --accounts desk1,desk2 --port 0
 """,
 )
-def sandbox(options: Day) -> None:
+def sandbox(options: SandboxOptions) -> None:
     """Run a simulated service on this computer.
 
     Runs until Ctrl-C. Paste the two lines that it prints into another terminal to use it there.

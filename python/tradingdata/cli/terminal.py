@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from io import StringIO
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from tradingdata.display.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def console(**options: Any) -> Console:
     """Returns a console that shows text as it is."""
+    from rich.console import Console  # takes 50 ms, and most output is no terminal's
+
     return Console(highlight=False, markup=False, emoji=False, **options)
 
 
@@ -24,11 +27,13 @@ def screen() -> Console | None:
 
 def remark(text: str, style: str = "dim") -> None:
     """Writes a line to standard error, which is not part of the data, if it can be written."""
-    line = StringIO()  # because rich ends the program where it cannot write
-    errors = console(file=line, force_terminal=watched() or None)
-    errors.print(printable(text), style=style, soft_wrap=not watched())
+    line = printable(text) + "\n"
+    if watched():
+        written = StringIO()  # because rich ends the program where it cannot write
+        console(file=written, force_terminal=True).print(printable(text), style=style)
+        line = written.getvalue()
     with suppress(OSError):
-        sys.stderr.write(line.getvalue())  # which a live table replaces, to write above itself
+        sys.stderr.write(line)  # which a live table replaces, to write above itself
 
 
 def problem(text: str) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
-from .._util.files import require_private, whole_file
+from .._util.files import read_toml, require_private, whole_file
 from .._util.platform import config_folder
 from .._util.validate import text
 from ..errors import ConfigurationError
@@ -117,24 +117,20 @@ def read_profiles(path: str | None = None) -> Profiles:
 
     Raises ConfigurationError if the file is missing or not valid, or other users can read it.
     """
-    import tomllib
-
     path = profiles_path() if path is None else path
     try:
         with open(path, "rb") as file:
             require_private(file, path)
-            tables = tomllib.load(file).items()
+            tables = read_toml(file).items()
             return Profiles(path, {name: with_secrets_hidden(table) for name, table in tables})
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"{path} is not valid TOML: byte {error.start} is not UTF-8"
-        ) from None
+    except ConfigurationError:
+        raise
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes, and part of a file's name
