@@ -219,6 +219,23 @@ class TestComparisons:
             row.order_no for row in later
         ]
 
+    def test_a_list_is_a_set_and_text_is_a_time(self) -> None:
+        for several in (["INFY", "TCS"], ("INFY", "TCS")):
+            assert BOOK.filter(symbol=several) == BOOK.filter(symbol={"INFY", "TCS"})
+        day, clock = MOMENT.date(), MOMENT.time().replace(microsecond=0)
+        for value in (MOMENT.replace(microsecond=0), day, clock):
+            texts = [str(value), value.isoformat()]
+            for text in texts:
+                assert BOOK.filter(exch_trade_time__ge=text) == BOOK.filter(
+                    exch_trade_time__ge=value
+                )
+        (expiry, *_) = [row.expiry_date for row in LIST if row.expiry_date]
+        assert BOOK.filter(expiry_date=[str(expiry)]) == BOOK.filter(expiry_date=expiry)
+        assert len(BOOK.filter(expiry_date=str(expiry)))
+        for name, text in {"exch_trade_time": "20 Nov", "expiry_date": "09:15"}.items():
+            with pytest.raises(ValueError, match=f"{name}= takes ISO text such as '2026-11-20'"):
+                BOOK.filter(**{name: text})
+
     @pytest.mark.parametrize(
         ("keyword", "value", "message"),
         [

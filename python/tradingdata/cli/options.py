@@ -26,7 +26,7 @@ from tradingdata._util.validate import did_you_mean, shown
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning
-from tradingdata.table.conditions import Condition
+from tradingdata.table.conditions import Condition, moment_of
 
 from .errors import Result, UsageError
 from .terminal import remark, watched
@@ -368,14 +368,10 @@ def _whole(text: str) -> int:
 
 def _moment(text: str) -> datetime | date | time:
     """Returns a time of day, a day, or a time on a day; the service's times have no zone."""
-    for kind in (time, date, datetime):
-        try:
-            moment = kind.fromisoformat(text)
-        except ValueError:
-            continue
-        if getattr(moment, "tzinfo", None) is None and not (kind is time and ":" not in text):
-            return moment
-    raise ValueError("no time")
+    moment = moment_of(text)
+    if getattr(moment, "tzinfo", None) is not None:
+        raise ValueError("a time with a zone")
+    return moment
 
 
 _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {

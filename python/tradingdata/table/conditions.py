@@ -82,14 +82,16 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
             raise TypeError(f"{condition.keyword}= takes (lowest, highest), not {shown(value)}")
         ends = zip(("ge", "le"), value, strict=True)
         return [made for end in ends for made in _in_core(Condition(field, *end), kind, zone)]
-    several = isinstance(value, (set, frozenset))
+    several = isinstance(value, (set, frozenset, list, tuple))
     if several and comparison not in ("eq", "ne"):
-        raise TypeError(f"{condition.keyword}= takes one value, not a set")
-    if isinstance(value, (list, tuple, dict, range)):
+        raise TypeError(f"{condition.keyword}= takes one value, not a {type(value).__name__}")
+    if isinstance(value, (dict, range)):
         raise TypeError(
             f"{condition.keyword}= takes a value or a set of values, not {shown(value)}"
         )
     wanted = [one for one in (value if several else [value]) if one is not None]
+    if kind in ("timestamp", "date"):
+        wanted = [_from_text(condition, kind, one) for one in wanted]
     if not wanted and comparison not in ("eq", "ne"):
         raise TypeError(f"{condition.keyword}= takes a value to compare with, not None")
     null = len(wanted) < (len(value) if several else 1)
@@ -99,6 +101,28 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
     if kind == "integer":  # 1e5 is how people write 100,000
         wanted = [int(x) if isinstance(x, float) and x.is_integer() else x for x in wanted]
     return [(field, comparison, "all", null, wanted)]
+
+
+def moment_of(text: str) -> date | time | datetime:
+    """Returns the day, the time of a day, or the time of any day that an ISO text means."""
+    if ":" not in text:
+        return date.fromisoformat(text)
+    if "-" not in text:
+        return time.fromisoformat(text)
+    return datetime.fromisoformat(text)
+
+
+def _from_text(condition: Condition, kind: str, value: Any) -> Any:
+    """Returns what the text of a time or a date means; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return date.fromisoformat(value) if kind == "date" else moment_of(value)
+    except ValueError:
+        example = "'2026-11-20'" + (", '09:15' or '2026-11-20 09:15:00'" * (kind != "date"))
+        raise ValueError(
+            f"{condition.keyword}= takes ISO text such as {example}, not {shown(value)}"
+        ) from None
 
 
 def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:

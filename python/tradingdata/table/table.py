@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NoReturn,
+    Self,
+    SupportsIndex,
+    TypeVar,
+    overload,
+)
 
 from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
-from .._util.validate import no_field
+from .._util.validate import count, no_field
 from ..display.text import Shown, group, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
@@ -17,6 +27,20 @@ from .selection import Selection
 
 Record = TypeVar("Record")
 AnyTable = TypeVar("AnyTable", bound="Table[Any]")
+
+
+# What to write in place of what data frames have, by its name.
+_INSTEAD = {
+    **dict.fromkeys(("to_df", "to_frame", "df"), ".to_pandas() or .to_polars()"),
+    **dict.fromkeys(("groupby", "group_by", "agg", "pivot"), ".to_pandas().groupby(...)"),
+    **dict.fromkeys(("merge", "join", "apply", "describe"), "those of .to_pandas()"),
+    **dict.fromkeys(("iloc", "loc", "iat", "at", "row", "rows"), "an index or a slice: [0], [:5]"),
+    **dict.fromkeys(("query", "where", "select_rows"), ".filter(symbol='INFY')"),
+    **dict.fromkeys(("sort_values", "sort_by", "order_by"), ".sort('symbol', '-quantity')"),
+    **dict.fromkeys(("append", "extend", "concat"), "td.concat([one, other])"),
+    **dict.fromkeys(("select", "get_column"), ".to_pandas(columns=[...]) or .column(name)"),
+    **dict.fromkeys(("shape", "size", "empty"), "len()"),
+}
 
 
 class Table(TableExport, Generic[Record]):
@@ -71,7 +95,12 @@ class Table(TableExport, Generic[Record]):
             return self._part(self._rows[index])
         if isinstance(index, str):
             raise TypeError(self._no_attribute(index))
-        row: Record = self._rows[index]
+        try:
+            row: Record = self._rows[index]
+        except TypeError:
+            if hasattr(index, "__len__"):  # of a list or an array
+                raise TypeError(self._no_index(index)) from None
+            raise
         return row
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
@@ -87,9 +116,56 @@ class Table(TableExport, Generic[Record]):
         if name in self.columns:
             return (
                 f"a {kind.__name__} is a sequence of rows: read a column with "
-                f".to_dict()[{name!r}] or .to_pandas()[{name!r}]"
+                f".column({name!r}) or .to_pandas()[{name!r}]"
             )
+        if name in _INSTEAD:
+            return f"{kind.__name__} has no {name!r}: use {_INSTEAD[name]}"
         return f"{kind.__name__} has no {name!r}: {self._no_column(name)}"
+
+    def _no_index(self, index: object) -> str:
+        """Returns the message for an index that data frames take."""
+        what = f"a {type(self).__name__} is a sequence of rows"
+        names = isinstance(index, (list, tuple)) and any(isinstance(one, str) for one in index)
+        if names:
+            return f"{what}: select columns with .to_pandas(columns=[...])"
+        return f"{what}: select rows with .filter(quantity__ge=100) or .filter(lambda row: ...)"
+
+    def __add__(self, other: object) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be added to: td.concat([one, other])")
+
+    __radd__ = __add__
+
+    def head(self, rows: int = 5) -> Self:
+        """Returns the first rows.
+
+        Args:
+            rows: Their number.
+        """
+        return self[: count("rows", rows, least=0)]
+
+    def tail(self, rows: int = 5) -> Self:
+        """Returns the last rows.
+
+        Args:
+            rows: Their number.
+        """
+        return self[max(0, len(self) - count("rows", rows, least=0)) :]
+
+    def column(self, name: str) -> list[Any]:
+        """Returns the values of a column.
+
+        Args:
+            name: Name of the column.
+
+        Raises:
+            KeyError: There is no such column.
+
+        Example:
+            >>> max(price for price in trades.column("traded_price") if price is not None)
+        """
+        if name not in self.columns:
+            raise KeyError(self._no_column(name))
+        return self._column(name)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._rows)
@@ -176,11 +252,12 @@ class Table(TableExport, Generic[Record]):
     ) -> Self:
         """Returns the rows that meet all conditions, in order.
 
-        A condition is a keyword: ``symbol="INFY"`` tests equality, a set matches any of its members
-        and ``None`` a missing value. ``field__gt=`` compares, likewise ``__ge``, ``__lt``, ``__le``
-        and ``__ne``; ``field__between=(low, high)`` includes both ends. A missing value is neither
-        greater nor less than any other. A timestamp can be compared with a datetime, a date (that
-        day) or a time (on any day). A function of the row expresses everything else.
+        A condition is a keyword: ``symbol="INFY"`` tests equality, a set or a list matches any of
+        its members and ``None`` a missing value. ``field__gt=`` compares, likewise ``__ge``,
+        ``__lt``, ``__le`` and ``__ne``; ``field__between=(low, high)`` includes both ends. A
+        missing value is neither greater nor less than any other. A timestamp can be compared with a
+        datetime, a date (that day) or a time (on any day), also in ISO text. A function of the row
+        expresses everything else.
 
         Args:
             predicate: Called with each row that meets the conditions; rows for which it returns a
