@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Prices = Union[  # pandas is imported for type checkers only
     Mapping[str, float | None],
+    Mapping[str | None, float | None],  # made of fields, which may be missing
     Mapping[tuple[Any, ...], float | None],
     Mapping[str | tuple[Any, ...], float | None],
     "pd.Series[Any]",
