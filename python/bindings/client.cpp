@@ -60,7 +60,8 @@ py::list wait(Port& self, double patience, py::list outcomes) {
   }
   py::list retries;
   for (const RetryRecord& retry : events.retries) {
-    retries.append(py::make_tuple(retry.call, retry.attempt, shown_text(retry.reason), retry.delay));
+    retries.append(
+        py::make_tuple(retry.call, retry.attempt, shown_text(retry.reason), retry.delay));
   }
   return retries;
 }

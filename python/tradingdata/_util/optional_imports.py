@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:  # so that programs that bundle an application find what `require` imports
     import dask  # noqa: F401
+    import duckdb  # noqa: F401
     import matplotlib.pyplot  # noqa: F401
     import pandas  # noqa: F401
     import polars  # noqa: F401
