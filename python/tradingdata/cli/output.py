@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tradingdata import _core
 from tradingdata._util.files import target_of, whole_file
@@ -32,6 +32,8 @@ from .terminal import remark, screen, write_out
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
+
+    from tradingdata.analysis.result_table import ResultTable
 
 
 _STDOUT = Path("-")
@@ -88,17 +90,10 @@ class Destination:
                 console.print(line, style="yellow")
         else:
             self._write(table)
-            if self._has_heading(table):
+            if _is_result(table):
                 remark(heading(table))  # its day, and what is in no sum
             for line in issue_texts(table, lost_only=True):
                 remark(line, "yellow")
-
-    def _has_heading(self, table: Any) -> bool:
-        if isinstance(table, Book):
-            return False
-        from tradingdata.analysis.result_table import ResultTable  # books need no calculations
-
-        return isinstance(table, ResultTable)
 
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
@@ -216,9 +211,18 @@ def print_rows(console: Console, table: Table[Any], names: Sequence[str], *, ask
         console.print("; ".join(notes), style="dim", soft_wrap=True)
 
 
+def _is_result(table: Table[Any]) -> TypeGuard[ResultTable[Any]]:
+    """Returns whether a table is the result of a calculation; books need no such import."""
+    if isinstance(table, Book):
+        return False
+    from tradingdata.analysis.result_table import ResultTable
+
+    return isinstance(table, ResultTable)
+
+
 def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
     """Returns lines about the issues of the response, or all of those of a result."""
-    if isinstance(table, ResultTable):
+    if _is_result(table):
         lines = [f"issue: {issue.problem}: {issue.detail}" for issue in table.issues]
     else:
         found = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
