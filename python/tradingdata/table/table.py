@@ -133,8 +133,6 @@ class Table(TableExport, Generic[Record]):
     def __add__(self, other: object) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be added to: td.concat([one, other])")
 
-    __radd__ = __add__
-
     def head(self, rows: int = 5) -> Self:
         """Returns the first rows.
 
