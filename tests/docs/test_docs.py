@@ -5,7 +5,6 @@ Of `sh` blocks the package's own commands run: the others install, or belong to 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -69,30 +68,6 @@ def test_the_code_on_the_page_runs(page: Path) -> None:
         for value in names.values():
             if isinstance(value, sandbox.Service):
                 value.stop()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tool", ["mypy", "pyright"])
-def test_the_code_on_the_pages_has_no_type_error(tool: str, tmp_path: Path) -> None:
-    """With the defaults of the type checker, which do not ask for annotations."""
-    if importlib.util.find_spec(tool) is None:
-        pytest.skip(f"{tool} is not installed")
-    for page in PAGES:
-        if code := "\n".join(blocks(page)):
-            (tmp_path / re.sub(r"\W", "_", relative(page))).with_suffix(".py").write_text(code)
-    command = {
-        "mypy": ("mypy", "--config-file=", "--disable-error-code=import-untyped", "."),
-        "pyright": ("pyright", "--pythonpath", sys.executable, "."),
-    }[tool]
-    done = subprocess.run(
-        [sys.executable, "-m", *map(str, command)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ | {"MYPYPATH": "", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def commands(page: Path) -> list[str]:
