@@ -212,29 +212,59 @@ def charge_sums(fills: Fills, rates: Sequence[ChargeRate], buy: str) -> dict[Key
     )
     rate_of: dict[int, int] = {}  # by the values that conditions are about
     orders: dict[int, list[_Part]] = {}
-    unit = Fraction(1, 10**decimals)
     for row, facts, order, value, side, *key in zip(*columns, strict=True):
         if facts not in rate_of:
             rate_of[facts] = _rate_of(fills, row, conditions)
-        part = _Part(rate_of[facts], tuple(key), value * unit, side == buy)
+        part = _Part(rate_of[facts], tuple(key), value, side == buy)
         orders.setdefault(order, []).append(part)
+    unit = Fraction(1, 10**decimals)
     exact = [_exact(rate) for rate in rates]
-    sums: dict[Key, list[Fraction]] = {}
+    limits = [_limit(rate, unit) for rate in exact]
+    totals: dict[tuple[int, Key], _Total] = {}
     for parts in orders.values():
-        for part, brokerage in zip(parts, _brokerage(parts, exact), strict=True):
-            total = sums.setdefault(part.key, [Fraction(0)] * 6)
-            for place, levy in enumerate(_levies(part, exact[part.rate], brokerage)):
-                total[place] += levy
+        for part in parts:
+            total = totals.setdefault((part.rate, part.key), _Total())
+            total.values[part.is_purchase] += part.value
+        if len(parts) > 1:
+            for part, share in zip(parts, _shares(parts, exact, unit), strict=True):
+                totals[part.rate, part.key].shared += share
+        elif (limit := limits[part.rate]) is not None and part.value > limit:
+            total.capped += 1
+        else:
+            total.uncapped[0] += 1
+            total.uncapped[1] += part.value
+    sums: dict[Key, list[Fraction]] = {}
+    for (rate, key), total in totals.items():
+        amounts = sums.setdefault(key, [Fraction(0)] * 6)
+        for place, levy in enumerate(_levies(total, exact[rate], unit)):
+            amounts[place] += levy
     return sums
 
 
 class _Part(NamedTuple):
-    """The trades of an executed order that have one key and one rate."""
+    """The trades of an executed order that have one key and one rate; the value is in units."""
 
     rate: int
     key: Key
-    value: Fraction
+    value: int
     is_purchase: bool
+
+
+@dataclass
+class _Total:
+    """What the trades of one key and rate add up to, so that few fractions are computed."""
+
+    values: list[int] = field(default_factory=lambda: [0, 0])  # sold and bought
+    capped: int = 0  # orders that are charged the cap
+    uncapped: list[int] = field(default_factory=lambda: [0, 0])  # the other orders, their value
+    shared: Fraction = Fraction(0)  # brokerage of orders with several rates or keys
+
+
+def _limit(rate: dict[str, Fraction], unit: Fraction) -> int | None:
+    """Returns the largest value, in units, whose brokerage the cap does not limit."""
+    if "cap" not in rate or not rate["brokerage"]:
+        return None
+    return rate["cap"] // (rate["brokerage"] * unit)
 
 
 def _exact(rate: ChargeRate) -> dict[str, Fraction]:
@@ -242,26 +272,33 @@ def _exact(rate: ChargeRate) -> dict[str, Fraction]:
     return {name: Fraction(repr(value)) for name, value in given.items() if value is not None}
 
 
-def _brokerage(parts: list[_Part], rates: list[dict[str, Fraction]]) -> list[Fraction]:
-    """Returns the brokerage of each part; that of the order is charged once.
+def _shares(parts: list[_Part], rates: list[dict[str, Fraction]], unit: Fraction) -> list[Fraction]:
+    """Returns the brokerage of each part of an order, which is charged once.
 
     The first of its rates has the amount per order and the cap.
     """
     first = rates[min(part.rate for part in parts)]
-    shares = [rates[part.rate]["brokerage"] * part.value for part in parts]
+    shares = [rates[part.rate]["brokerage"] * part.value * unit for part in parts]
     total, value = sum(shares), sum(part.value for part in parts)
-    even = Fraction(1, len(parts))
     capped = min(total, first.get("cap", total)) / total if total else Fraction(0)
+    even = Fraction(1, len(parts))
+    weights = [Fraction(part.value, value) if value else even for part in parts]
     return [
-        share * capped + first["per_order"] * (part.value / value if value else even)
-        for part, share in zip(parts, shares, strict=True)
+        share * capped + first["per_order"] * weight
+        for share, weight in zip(shares, weights, strict=True)
     ]
 
 
-def _levies(part: _Part, rate: dict[str, Fraction], brokerage: Fraction) -> list[Fraction]:
-    value = part.value
-    bought, sold = (value, Fraction(0)) if part.is_purchase else (Fraction(0), value)
-    exchange, sebi = rate["exchange"] * value, rate["sebi"] * value
+def _levies(total: _Total, rate: dict[str, Fraction], unit: Fraction) -> list[Fraction]:
+    sold, bought = (value * unit for value in total.values)
+    count, value = total.uncapped
+    brokerage = (
+        rate["brokerage"] * value * unit
+        + rate.get("cap", Fraction(0)) * total.capped
+        + rate["per_order"] * (count + total.capped)
+        + total.shared
+    )
+    exchange, sebi = (rate[name] * (bought + sold) for name in ("exchange", "sebi"))
     return [
         brokerage,
         rate["stt_buy"] * bought + rate["stt_sell"] * sold,
