@@ -19,7 +19,7 @@ struct TradeOrder {
 // `row_no`, of `trade_no` as a number, or of the rows themselves: whichever runs with the times of
 // its response, or against them. What has one time only is in the order of `trade_no`, or `row_no`.
 // A response is the trades of an account, client and day; so a sort or a concatenation changes
-// nothing.
+// nothing. Each row must have a time.
 TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
                    std::string_view buy);
 
