@@ -40,37 +40,11 @@ EngineOptions engine_options(const ClientOptions& options) {
           .sources = options.sources};
 }
 
-// Decodes a response on its way in.
-struct DecodingReader final : BodyReader {
-  DecodingReader(const Schema& schema, Decoder::Form form, const DecodeOptions& options)
-      : decoder(schema, form, options) {}
-
-  void grew(Buffer& body) noexcept override { decoder.advance(body); }
-
-  Decoder decoder;
-};
-
-// Makes the call's result a table, decoded while the response arrives.
-void decode_response(Call& call, const Schema& schema, Decoder::Form form,
-                     const ClientOptions& options, std::string account) {
-  const auto decoder = [&schema, form, strict = options.strict, keep = options.keep_personal_data,
-                        account = std::move(account)](const Secrets& secrets) {
-    return std::make_shared<DecodingReader>(schema, form,
-                                            DecodeOptions{strict, keep, secrets, account});
-  };
-  call.request.reader = decoder;
-  call.judge = [decoder](Response& response, const Secrets& secrets) -> Judged {
-    const auto reader = response.reader ? std::static_pointer_cast<DecodingReader>(response.reader)
-                                        : decoder(secrets);
-    return reader->decoder.finish(std::move(response.body));
-  };
-}
-
 }  // namespace
 
 TablePtr table_of(const Outcome& outcome) {
   if (outcome.error) std::rethrow_exception(outcome.error);
-  return std::static_pointer_cast<const Table>(outcome.result);
+  return outcome.table;
 }
 
 Error closed_error() {
@@ -114,7 +88,11 @@ Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout
   call.request.body = declared.body;
   call.started = options_.sources.now();
   call.deadline = call.started + from_seconds(seconds);
-  decode_response(call, *declared.schema, declared.form, options_, std::move(account));
+  call.request.consumer = [&declared, strict = options_.strict, keep = options_.keep_personal_data,
+                           account = std::move(account)](std::shared_ptr<TokenSearch> tokens) {
+    return std::make_unique<Decoder>(*declared.schema, declared.form,
+                                     DecodeOptions{strict, keep, std::move(tokens), account});
+  };
   return call;
 }
 

@@ -232,15 +232,17 @@ void Engine::responded(Pending& pending, Response& response) {
   ++(response.reused ? stats.reused : stats.connections);
   stats.bytes_sent += response.bytes_sent;
   stats.bytes_received += response.bytes_received;
-  if (has_content(response)) return judge(pending, response);
+  if (has_content(response)) return decode(pending, response);
   failed(pending, verdict({pending.call.request, &response, options_.sources.wall_micros()}));
 }
 
-void Engine::judge(Pending& pending, Response& response) {
+void Engine::decode(Pending& pending, Response& response) {
   Outcome outcome;
   outcome.status_code = response.status;
   try {
-    outcome.result = pending.call.judge(response, pending.call.request.secrets());
+    const Request& request = pending.call.request;
+    if (!response.consumer) response.consumer = request.consumer(request.secrets());
+    outcome.table = response.consumer->finish(std::move(response.body));
   } catch (Error& refusal) {
     refusal.status_code = response.status;
     return failed(pending, verdict({pending.call.request, &refusal}));

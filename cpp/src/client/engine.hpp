@@ -23,17 +23,10 @@
 
 namespace tradingdata {
 
-// Makes a call's result of its response (HTTP 200, not empty), on the pumping thread, without any
-// lock held. What it throws ends the call; a body that ends too early is requested again where only
-// the connection's end showed its length.
-using Judged = std::shared_ptr<const void>;
-using Secrets = std::shared_ptr<TokenSearch>;  // no result may have them; may be null
-using Judge = std::function<Judged(Response&, const Secrets&)>;
-
 struct Outcome {
   CallId id = 0;
-  std::shared_ptr<const void> result;  // the judge's
-  std::exception_ptr error;            // an Error, or whatever else ended the call
+  TablePtr table;
+  std::exception_ptr error;  // an Error, or whatever else ended the call
   int status_code = 0;
   int attempts = 0;
   double elapsed = 0;            // seconds
@@ -59,7 +52,6 @@ struct Call {
   Request request;
   TimePoint started;   // when the caller made it
   TimePoint deadline;  // over all attempts and the time between them
-  Judge judge;
   // The latest start that the rate limit may assign to the first attempt, if before the deadline.
   TimePoint start_by = TimePoint::max();
   Outcomes outcome = Outcomes(1);  // allocated with the call, so that a call can always end
@@ -190,7 +182,7 @@ class Engine {
   void start(Pending& pending, TimePoint now);
   void settle(Pending& pending, Arrival& arrival);
   void responded(Pending& pending, Response& response);
-  void judge(Pending& pending, Response& response);
+  void decode(Pending& pending, Response& response);
   void failed(Pending& pending, const Verdict& verdict);
   std::optional<Duration> plan(Pending& pending, const Verdict& verdict, std::string& note);
 

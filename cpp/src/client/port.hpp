@@ -64,8 +64,8 @@ class LocalPort final : public Port {
 };
 
 // Every method may be called from any thread. The thread never runs the caller's code, except for
-// each call's judge. After a fork the child's copy refuses to submit: the thread stayed with the
-// parent. One worker serves one event loop.
+// each response's consumer. After a fork the child's copy refuses to submit: the thread stayed with
+// the parent. One worker serves one event loop.
 //
 // A copy without the thread must never be destroyed: a lock may be held by a thread that is gone.
 class Worker final : public Port {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/consumer.hpp"
 #include "base/memory.hpp"
 #include "base/secrets.hpp"
 #include "table/schema.hpp"
@@ -26,7 +27,7 @@ struct DecodeOptions {
 
 // Decodes a body while it arrives. The result does not depend on how it was cut: `finish` returns
 // the table, or throws the error, that the complete body leads to.
-class Decoder {
+class Decoder final : public Consumer {
  public:
   // The envelope {data, message, status} of a trade or order book, or a search response's top-level
   // array of records.
@@ -37,18 +38,18 @@ class Decoder {
 
   // Looks at the body each time it has grown by `step` bytes.
   Decoder(const Schema& schema, Form form, DecodeOptions options, std::int64_t step = usual_step);
-  ~Decoder();
+  ~Decoder() override;
 
   // Decodes the records that are complete. Writes to the part of the body that has arrived (masks,
   // and marks over tokens); the rest may be written, and the body moved, between two calls.
-  void advance(Buffer& body) noexcept;
+  void advance(Buffer& body) noexcept override;
 
   // How many bytes need not be read again.
   std::int64_t passed() const { return passed_; }
 
   // To be called once, with the complete body, which becomes the table's. Throws Error: `decode`
   // (offset, path, `incomplete` where the body ended too early) or `service`.
-  std::shared_ptr<const Table> finish(Buffer body);
+  TablePtr finish(Buffer body) override;
 
  private:
   class Parser;

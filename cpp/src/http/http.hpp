@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/consumer.hpp"
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "base/platform.hpp"
@@ -21,17 +22,6 @@ using CallId = std::int64_t;
 
 enum class Method : std::uint8_t { get, post };
 
-// Sees a response's body each time that it has grown. What it makes of it is the caller's matter.
-class BodyReader {
- public:
-  BodyReader() = default;
-  virtual ~BodyReader() = default;
-  BodyReader(const BodyReader&) = delete;
-  BodyReader& operator=(const BodyReader&) = delete;
-
-  virtual void grew(Buffer& body) noexcept = 0;
-};
-
 struct Request {
   Method method = Method::get;
   std::string url;
@@ -40,8 +30,7 @@ struct Request {
   std::string body;                     // of a POST
   std::shared_ptr<const Tokens> known;  // never shown of a response, beside `token`
 
-  // Makes the reader of one response with status 200; may be none.
-  std::function<std::shared_ptr<BodyReader>(std::shared_ptr<TokenSearch>)> reader{};
+  ConsumerSource consumer{};  // of a response with status 200; may be none
 
   // Finds what must not be shown of a response; may be null.
   std::shared_ptr<TokenSearch> secrets() const;
@@ -50,7 +39,7 @@ struct Request {
 
 struct Response {
   int status = 0;
-  std::shared_ptr<BodyReader> reader;  // which has seen the body; may be none
+  std::unique_ptr<Consumer> consumer;  // which has seen the body; may be none
   Buffer body;                         // decoded; only its head unless the status is 200
   std::optional<std::string> retry_after;
   std::optional<std::string> date;

@@ -145,8 +145,8 @@ void Receiver::read_content_encoding(std::string_view value) {
 }
 
 void Receiver::prepare_body() {
-  if (request_ != nullptr && request_->reader) {
-    response_.reader = request_->reader(request_->secrets());
+  if (request_ != nullptr && request_->consumer) {
+    response_.consumer = request_->consumer(request_->secrets());
   }
   if (encoding_ == Encoding::gzip) {
     // A sixteenth more, so that a book that grew a little needs no larger buffer.
@@ -161,7 +161,7 @@ bool Receiver::body(std::string_view chunk) noexcept {
   try {
     received_ += static_cast<std::int64_t>(chunk.size());
     read_body(chunk);
-    if (response_.reader && !failure_) response_.reader->grew(response_.body);
+    if (response_.consumer && !failure_) response_.consumer->advance(response_.body);
   } catch (const std::exception&) {
     fail(Fault::memory);
   }

@@ -155,11 +155,11 @@ TEST_CASE("a bounded number of calls is in flight, and the rest follow in order"
   CHECK(bench.options.stats->calls == 5);
 }
 
-TEST_CASE("what a judge throws comes out as it is") {
+TEST_CASE("what a consumer throws comes out as it is") {
   Bench bench;
   bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   Call odd = bench.call();
-  odd.judge = [](Response&, const Secrets&) -> Judged { throw std::bad_alloc(); };
+  refuse_all(odd, std::bad_alloc());
   CHECK_THROWS_AS(std::rethrow_exception(bench.run(std::move(odd)).error), std::bad_alloc);
 }
 

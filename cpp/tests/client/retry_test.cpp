@@ -153,7 +153,7 @@ TEST_CASE("a rate limit of nonsense is refused") {
 
 using namespace scripted;
 
-TEST_CASE("a response is judged once and returned with its facts") {
+TEST_CASE("a response is returned with its facts") {
   Bench bench;
   bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   const Outcome outcome = bench.run(bench.call());
@@ -257,13 +257,11 @@ TEST_CASE("F16 F27 F128 a document that ends too early is a cut response") {
     Bench bench;
     bench.script.reply = [&](const Request&, int) { return response(200, "[1,"); };
     Call call = bench.call();
-    call.judge = [&](Response&, const Secrets&) -> std::shared_ptr<const void> {
-      Error error(ErrorKind::decode, "the document ends too early at byte 3");
-      error.incomplete = incomplete;
-      error.offset = 3;
-      error.body = "[1,";
-      throw error;
-    };
+    Error refusal(ErrorKind::decode, "the document ends too early at byte 3");
+    refusal.incomplete = incomplete;
+    refusal.offset = 3;
+    refusal.body = "[1,";
+    refuse_all(call, refusal);
     const Error error = bench.fail(std::move(call));
     CHECK(error.kind == (incomplete ? ErrorKind::transport : ErrorKind::decode));
     CHECK(error.attempts == (incomplete ? 4 : 1));
