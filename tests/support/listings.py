@@ -50,6 +50,7 @@ class Listing:
         empty_times: How many times that page is empty.
         short_page: A page that lacks half of its rows; 0 for none.
         inserted: Rows put in front of the list before each of the next few requests.
+        shuffled: Whether the list is in another order for each request.
         changing: A field that differs in each response: "", "mcap" or an unknown field.
         coded: Whether stocks have codes.
         listings: Rows in a row with the same codes.
@@ -67,6 +68,7 @@ class Listing:
     empty_times: int = 1
     short_page: int = 0
     inserted: int = 0
+    shuffled: bool = False
     changing: str = ""
     coded: bool = True
     listings: int = 1
@@ -107,7 +109,10 @@ class Listing:
         stop = min(start + size, self.total)
         if page == self.short_page:
             stop = start + (stop - start + 1) // 2
-        return [self.row(number) for number in range(start, stop)]
+        order = list(range(first, self.total))
+        if self.shuffled:
+            Random(len(self.requests)).shuffle(order)
+        return [self.row(number) for number in order[start - first : max(stop - first, 0)]]
 
 
 def numbers(rows: Any) -> list[int]:

@@ -15,18 +15,7 @@ void append_text(std::string& bytes, std::string_view text) {
   bytes.append(text);
 }
 
-}  // namespace
-
-std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
-                                                                         std::int64_t row) {
-  std::vector<std::pair<std::string_view, std::string_view>> extras;
-  for (const Extra& extra : table.extras_of(row)) {
-    extras.emplace_back(table.extra_name(extra), table.extra_json(extra));
-  }
-  std::sort(extras.begin(), extras.end());
-  return extras;
-}
-
+// Appends bytes that are equal where the values are.
 void append_value(std::string& bytes, const Table& table, int field, std::int64_t row) {
   const bool valid = table.valid(field, row);
   bytes += valid ? '\1' : '\0';
@@ -39,6 +28,18 @@ void append_value(std::string& bytes, const Table& table, int field, std::int64_
     value = reinterpret_cast<const std::byte*>(&zero);  // -0 equals 0
   }
   bytes.append(reinterpret_cast<const char*>(value), static_cast<std::size_t>(width_of(kind)));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
+                                                                         std::int64_t row) {
+  std::vector<std::pair<std::string_view, std::string_view>> extras;
+  for (const Extra& extra : table.extras_of(row)) {
+    extras.emplace_back(table.extra_name(extra), table.extra_json(extra));
+  }
+  std::sort(extras.begin(), extras.end());
+  return extras;
 }
 
 }  // namespace detail

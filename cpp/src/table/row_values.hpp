@@ -45,9 +45,6 @@ inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::
 std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
                                                                          std::int64_t row);
 
-// Appends bytes that are equal where the values are.
-void append_value(std::string& bytes, const Table& table, int field, std::int64_t row);
-
 }  // namespace detail
 
 // Whether two slices hold the same values in every field of their rows, unknown ones included (as
