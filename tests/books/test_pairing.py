@@ -88,6 +88,15 @@ def key_of(order: td.Order) -> tuple[Any, ...]:
     return (*(order[name] for name in KEY), f"{order[ENTERED]}")
 
 
+def test_an_order_without_its_number_is_known_by_what_it_is() -> None:
+    """The number of the exchange is not enough: another security makes another order."""
+    numberless = BASE | {"order_no": None}
+    (change,) = book([numberless]).diff(book([BASE]))
+    assert (change.kind, change.fields) == ("changed", ("order_no",))
+    changes = book([numberless | {"security_id": "other"}]).diff(book([BASE]))
+    assert [change.kind for change in changes] == ["new", "gone"]
+
+
 def test_many_rows_of_one_key_take_no_longer_than_their_number() -> None:
     """A service that loses its numbers leaves one key for a whole book."""
     rows = orders(3000, order_no=None, **{name: value(name, 1) for name in KEY[1:]})
@@ -107,7 +116,7 @@ def test_rows_in_step_are_compared_with_their_own() -> None:
     assert (change.kind, change.order.order_no) == ("gone", "0")
     (change,) = book([*rows[:2], rows[2] | {"price": 9.5}, *rows[3:]]).diff(book(rows))
     assert (change.kind, change.order.order_no, change.fields) == ("changed", "2", ("price",))
-    replaced = [*rows[:2], first, rows[3], rows[4] | {"price": 9.5}]
+    replaced = [*rows[:2], first | {"price": 2.0}, rows[3], rows[4] | {"price": 9.5}]
     changes = book(replaced).diff(book(rows))
     assert [(change.kind, change.order.order_no) for change in changes] == [
         ("new", "first"), ("changed", "4"), ("gone", "2"),

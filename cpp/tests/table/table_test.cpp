@@ -108,4 +108,6 @@ TEST_CASE("legs, child legs, clients and accounts have orders of one number") {
   for (const char* name : {"leg_no", "child_leg_unq_id", "client_id", "account"}) {
     CHECK(std::ranges::find(identity, order_schema[name]) != identity.end());
   }
+  const auto trade = trade_schema.identity;
+  CHECK(std::ranges::find(trade, trade_schema["order_no"]) != trade.end());
 }
