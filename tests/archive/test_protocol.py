@@ -288,7 +288,9 @@ def prefixes(length: int) -> Iterator[tuple[str, ...]]:
 @pytest.mark.parametrize("renames", [True, False], ids=["files", "objects"])
 @pytest.mark.parametrize("inner", ["kill", "power", "read", "commit", "compact"])
 @pytest.mark.parametrize("name", ["commit", "poll", "compact", "read"])
-@pytest.mark.parametrize("length", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "length", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)]
+)
 @pytest.mark.timeout(600)
 def test_each_step_may_be_interrupted(name: str, inner: str, renames: bool, length: int) -> None:
     """F112, F142, F143: in each state that some operations reach, at each step of the next."""

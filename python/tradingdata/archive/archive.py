@@ -597,6 +597,8 @@ class Archive:
             # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
             for name in (named or KINDS.keys()) - lacking:
                 self._reader.define(connection, name, span)
+                if name == "orders" and ("order_states" in words or not named):
+                    self._reader.define_states(connection, span)  # opens every file of the days
             if "fetches" in words or not named:
                 self._reader.define_fetches(connection, span)
             try:

@@ -140,8 +140,6 @@ class Reader:
             chosen = self._chosen(log, taken, span)
         with explained(self.store.root, "read", f"the {name} of {span}"):
             views.define(connection, name, name, chosen, span)
-        if name == "orders":
-            self.define_states(connection, span)
         rows, single = sum(part.rows for part in parts), all(len(part.ids) == 1 for part in parts)
         return rows, single, any(log.lines[one]["lost"] for part in parts for one in part.ids)
 
