@@ -392,7 +392,7 @@ def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.Monke
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ImportError, match=r"an archive needs duckdb, .*pip install"):
-        importlib.import_module("tradingdata.archive")
+        importlib.import_module("tradingdata.archive").Archive("books")
 
 
 @pytest.mark.parametrize("wrong", [BOOK, BOOK[0], 5, ["a"] * 500])
