@@ -1,6 +1,7 @@
 // Tables over Arrow's PyCapsule interface: exported, and made from what others export.
 #include <pybind11/stl.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,13 +29,13 @@ Structure& held_by(py::handle capsule, const char* name) {
 
 // The table of an object's stream or array, taken out of its capsules. The producer may need the
 // GIL, on this thread or on others.
-ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_personal_data) {
+ArrowTable table_from(const Schema& schema, const py::object& data, const ArrowOptions& options) {
   // None is passed, because polars 1.3 requires the argument.
   if (const py::object as_stream = attribute(data, "__arrow_c_stream__", py::none());
       !as_stream.is_none()) {
     const py::object capsule = call_python(as_stream, py::none());
     auto& stream = held_by<ArrowArrayStream>(capsule, stream_name);
-    return released([&] { return table_from_arrow(schema, stream, keep_personal_data); });
+    return released([&] { return table_from_arrow(schema, stream, options); });
   }
   if (const py::object as_array = attribute(data, "__arrow_c_array__", py::none());
       !as_array.is_none()) {
@@ -44,7 +45,7 @@ ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_pe
     }
     auto& columns = held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), "arrow_schema");
     auto& batch = held_by<ArrowArray>(PyTuple_GET_ITEM(pair.ptr(), 1), "arrow_array");
-    return released([&] { return table_from_arrow(schema, columns, batch, keep_personal_data); });
+    return released([&] { return table_from_arrow(schema, columns, batch, options); });
   }
   raise(PyExc_TypeError,
         "from_arrow takes an object with __arrow_c_stream__ or __arrow_c_array__ (a pyarrow "
@@ -52,20 +53,49 @@ ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_pe
         Py_TYPE(data.ptr())->tp_name);
 }
 
-// A _core.Slice of what `data` exports by __arrow_c_stream__ or __arrow_c_array__.
-py::object from_arrow(const py::object& record, const py::object& data, bool keep_personal_data) {
+// Whether a time of the table is the second of two equal times on the clock of its zone.
+bool has_fold(const TableBuilder& table, const py::object& zone) {
+  const ZoneOffset of_instant = offset_of(zone, true);
+  const ZoneOffset of_clock = offset_of(zone);
+  const Table& filled = table.table();
+  for (int field = 0; field < filled.schema().width(); ++field) {
+    if (filled.schema().field(field).kind != Kind::timestamp) continue;
+    const auto* const times = filled.column(field).as<std::int64_t>();
+    for (std::int64_t row = 0; row < filled.rows(); ++row) {
+      if (!filled.valid(field, row)) continue;
+      const std::int64_t offset = of_instant(times[row]);
+      if (of_clock(times[row] + offset) != offset) return true;
+    }
+  }
+  return false;
+}
+
+// A _core.Slice of what `data` exports by __arrow_c_stream__ or __arrow_c_array__. `names` are
+// fields by the names that columns have there; `constants` are values of fields in every row.
+// Without both, a field without a column is an issue.
+py::object from_arrow(const py::object& record, const py::object& data, bool keep_personal_data,
+                      const std::map<std::string, std::string>& names, const py::dict& constants) {
   const Schema& schema = *row_type_given(record).schema;
+  ArrowOptions options{.keep_personal_data = keep_personal_data,
+                       .names = names,
+                       .is_complete = names.empty() && constants.empty()};
+  for (const auto& [name, value] : constants) options.constants.insert(name.cast<std::string>());
   std::optional<ArrowTable> made;
   try {
-    made = table_from(schema, data, keep_personal_data);
+    made = table_from(schema, data, options);
   } catch (const UnsupportedColumn& error) {
     throw py::type_error(error.what());
   }
   py::object zone = py::none();
   if (!made->time_zone.empty()) {
-    zone = call_python(attribute(imported("tradingdata._util.time_zones"), "zone_of_text"),
-                       made->time_zone);
+    const auto zone_named = attribute(imported("tradingdata._util.time_zones"), "zone_of_text");
+    zone = call_python(zone_named, made->time_zone);
+    // A clock time names one instant only: such times are kept in UTC.
+    if (has_fold(made->table, zone)) zone = call_python(zone_named, "UTC");
     to_wall_clock(made->table, offset_of(zone, true));
+  }
+  for (const auto& [name, value] : constants) {
+    put_constant(made->table, field_named(made->table.table(), name.cast<std::string>()), value);
   }
   return whole_slice(std::move(made->table).build(), zone);
 }
@@ -92,7 +122,8 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std:
 
 void bind_arrow(py::module_& module) {
   module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
-             py::arg("keep_personal_data") = false);
+             py::arg("keep_personal_data") = false, py::arg("names") = py::dict(),
+             py::arg("constants") = py::dict());
   slice_class(module).def("arrow_stream", &arrow_stream, py::arg("columns"),
                           py::arg("text") = "view");
 }

@@ -127,6 +127,13 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
   return make_row(whole_slice(std::move(table).build(), zone.get()), 0);
 }
 
+void put_constant(TableBuilder& table, int field, py::handle value) {
+  for (std::int64_t row = 0; row < table.table().rows(); ++row) {
+    table.unset_null(field, row);
+    if (value.is_none() || !put(table, field, row, value.ptr())) table.set_null(field, row);
+  }
+}
+
 py::object table_of(const py::object& record, const std::vector<py::list>& columns,
                     const py::object& zone) {
   const Schema& schema = *row_type_given(record).schema;

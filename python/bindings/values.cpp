@@ -97,6 +97,11 @@ double number_of(const Field& field, PyObject* value) {
   const double result = or_park([&] { return PyFloat_AsDouble(value); });
   if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   if (!std::isfinite(result)) refuse_value(field, value, "it takes finite numbers");
+  constexpr double exact = 9007199254740992.0;  // up to it, every integer is a double
+  const bool is_float = PyFloat_CheckExact(value) != 0;
+  if (!is_float && std::abs(result) >= exact && !equal(value, py::float_(result))) {
+    refuse_value(field, value, "an integer beyond 2**53 would round; pass a float");
+  }
   return result;
 }
 
@@ -108,6 +113,12 @@ std::int32_t days_of(PyObject* value) {
 
 std::int64_t micros_of(const Field& field, PyObject* value) {
   if (!PyDateTime_Check(value)) refuse(field, value, "a datetime");
+  if (PyDateTime_CheckExact(value) == 0) {  // pandas has nanoseconds
+    const py::object finer = attribute(value, "nanosecond", py::none());
+    if (!finer.is_none() && !equal(finer, py::int_(0))) {
+      refuse_value(field, value, "it takes times to the microsecond");
+    }
+  }
   const int seconds = PyDateTime_DATE_GET_HOUR(value) * 3600 +
                       PyDateTime_DATE_GET_MINUTE(value) * 60 + PyDateTime_DATE_GET_SECOND(value);
   return days_of(value) * micros_per_day + seconds * micros_per_second +

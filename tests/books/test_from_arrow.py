@@ -172,11 +172,11 @@ def test_a_column_of_nothing_is_none_without_an_issue() -> None:
 @pytest.mark.parametrize(
     ("field", "array"),
     [
-        ("symbol", pa.array([1])),
         ("symbol", pa.array([b"x"])),
-        ("quantity", pa.array(["1"])),
+        ("symbol", pa.array([dt.date(2026, 1, 6)])),
+        ("quantity", pa.array([True])),
         ("traded_price", pa.array([True])),
-        ("exch_trade_time", pa.array(["2026-01-06 09:15:00"])),
+        ("exch_trade_time", pa.array([1])),
         ("exch_trade_time", pa.array([dt.date(2026, 1, 6)])),
         ("expiry_date", pa.array([1])),
         ("quantity", pa.array([[1]])),

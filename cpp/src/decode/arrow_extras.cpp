@@ -103,7 +103,10 @@ void ArrowExtras::add_column(const std::string& name, const WireType& type,
   for (std::int64_t row = 0; row < values.length() && type.wire == Wire::boolean; ++row) {
     if (values.valid(row)) put(row, values.boolean(row) ? "true" : "false");
   }
-  if (type.wire == Wire::boolean) return;
+  for (std::int64_t row = 0; row < values.length() && type.wire == Wire::decimal; ++row) {
+    if (values.valid(row)) put(row, values.decimal(row, type));
+  }
+  if (type.wire == Wire::boolean || type.wire == Wire::decimal) return;
   values.with_values([&](const auto* of_rows) {
     for (std::int64_t row = 0; row < values.length(); ++row) {
       if (values.valid(row)) put(row, json_of(of_rows[row], type));

@@ -1,6 +1,9 @@
 // Checks the arrays of another library once, so that reading a value needs no check.
 #include "decode/arrow_input.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -26,9 +29,33 @@ std::optional<Wire> plain_wire(std::string_view format) {
   return std::nullopt;
 }
 
+// "d:precision,scale" with 128 bits, or with others behind another comma.
+std::optional<WireType> decimal_type(std::string_view format) {
+  constexpr int bits_a_byte = 8;
+  int numbers[] = {0, 0, 128};
+  format.remove_prefix(2);
+  for (int& number : numbers) {
+    const auto [end, error] = std::from_chars(format.data(), format.data() + format.size(), number);
+    if (error != std::errc()) return std::nullopt;
+    format.remove_prefix(static_cast<std::size_t>(end - format.data()));
+    if (format.empty()) break;
+    if (format.front() != ',') return std::nullopt;
+    format.remove_prefix(1);
+  }
+  const auto [precision, scale, bits] = numbers;
+  const bool known = bits == 32 || bits == 64 || bits == 128 || bits == 256;
+  if (!format.empty() || !known || scale < 0 || scale > 76) return std::nullopt;
+  WireType type;
+  type.wire = Wire::decimal;
+  type.scale = scale;
+  type.bytes = bits / bits_a_byte;
+  return type;
+}
+
 std::optional<WireType> plain_type(std::string_view format) {
   constexpr std::pair<std::string_view, std::int64_t> times[] = {
       {"tss:", 1}, {"tsm:", 1'000}, {"tsu:", 1'000'000}, {"tsn:", 1'000'000'000}};
+  if (format.starts_with("d:")) return decimal_type(format);
   WireType type;
   for (const auto& [start, per_second] : times) {
     if (!format.starts_with(start)) continue;
@@ -121,6 +148,43 @@ ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
 void ArrayReader::fail(const char* what) const {
   throw std::invalid_argument("the Arrow data is malformed: column " + std::string(column_) + " " +
                               what);
+}
+
+std::string ArrayReader::decimal(std::int64_t row, const WireType& type) const {
+  constexpr std::uint64_t billion = 1'000'000'000;  // nine digits at a time
+  constexpr int limb_bits = 32;
+  const auto bytes = static_cast<std::size_t>(type.bytes);
+  std::vector<std::uint32_t> limbs(bytes / sizeof(std::uint32_t));
+  const auto place = static_cast<std::size_t>(first_ + row) * bytes;
+  std::memcpy(limbs.data(), static_cast<const char*>(values_) + place, bytes);
+  const bool negative = limbs.back() >> (limb_bits - 1) != 0;
+  std::uint64_t carry = 1;
+  for (std::uint32_t& limb : limbs) {
+    if (!negative) break;
+    carry += static_cast<std::uint32_t>(~limb);
+    limb = static_cast<std::uint32_t>(carry);
+    carry >>= limb_bits;
+  }
+  std::string digits;  // the last one first
+  while (std::ranges::any_of(limbs, [](std::uint32_t limb) { return limb != 0; })) {
+    std::uint64_t rest = 0;
+    for (auto limb = limbs.rbegin(); limb != limbs.rend(); ++limb) {
+      rest = rest << limb_bits | *limb;
+      *limb = static_cast<std::uint32_t>(rest / billion);
+      rest %= billion;
+    }
+    for (int i = 0; i < 9; ++i, rest /= 10) digits += static_cast<char>('0' + rest % 10);
+  }
+  const auto scale = static_cast<std::size_t>(type.scale);
+  digits.resize(std::max(digits.size(), scale + 1), '0');
+  std::ranges::reverse(digits);
+  digits.insert(digits.size() - scale, ".");
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty() || digits.front() == '.') digits.insert(0, "0");
+  if (negative) digits.insert(0, "-");
+  return digits;
 }
 
 // The interface gives no size of the text itself, so that only the order of the offsets can be

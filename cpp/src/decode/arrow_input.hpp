@@ -33,12 +33,15 @@ enum class Wire : std::uint8_t {
   date32,
   date64,
   timestamp,
+  decimal,
 };
 
 struct WireType {
   Wire wire{};
   std::int64_t per_second = 0;  // units of a timestamp
   std::string zone;             // of a timestamp
+  int scale = 0;                // digits of a decimal behind the point
+  int bytes = 0;                // of a decimal
   bool is_dictionary = false;   // codes of the type `index` into text of the type `wire`
   Wire index{};
 
@@ -71,6 +74,8 @@ class ArrayReader {
   template <typename Work>
   void with_values(const Work& work) const;
 
+  // The digits of a decimal, without zeros at the end of a fraction.
+  std::string decimal(std::int64_t row, const WireType& type) const;
   bool boolean(std::int64_t row) const {
     const std::int64_t bit = first_ + row;
     return (static_cast<const std::uint8_t*>(values_)[bit / 8] >> (bit % 8) & 1) != 0;

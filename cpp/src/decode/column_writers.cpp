@@ -3,10 +3,9 @@
 #include "decode/column_writers.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "decode/redact.hpp"
+#include "decode/text_values.hpp"
 
 namespace tradingdata::detail {
 
@@ -15,22 +14,6 @@ namespace {
 std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
-
-// A number sent as itself or as text.
-struct SentNumber {
-  explicit SentNumber(const Literal& literal) : quoted(literal.type == Literal::Type::text) {
-    if (!quoted && literal.type != Literal::Type::number) return;
-    // A copy: the scan needs a terminator that is not part of a number.
-    digits = trimmed(literal.text, " ");
-    scan = scan_number(digits.c_str());
-    sound = scan.end == digits.c_str() + digits.size();
-  }
-
-  bool quoted;
-  bool sound = false;
-  std::string digits;
-  NumberScan scan;
-};
 
 }  // namespace
 
@@ -150,104 +133,57 @@ void ColumnWriters::slow_text(int field, std::int64_t row, const Literal& litera
 }
 
 void ColumnWriters::slow_integer(int field, std::int64_t row, const Literal& literal) {
-  const SentNumber number(literal);
-  if (!number.sound) return no_value(field, row, literal, Problem::not_integer);
-  const auto value = integer_of(number.scan);
-  if (!value) {
-    const bool whole = number.scan.exponent >= 0;  // as far as the digits show
-    return no_value(field, row, literal, whole ? Problem::out_of_range : Problem::not_integer);
-  }
-  store(field, row, *value);
-  if (number.quoted) note(field, Problem::number_as_text, row, literal);
-  if (!number.scan.integral) note(field, Problem::integer_as_fraction, row, literal);
+  slow_value(field, row, literal, Problem::not_integer, true, integer_from);
 }
 
 void ColumnWriters::slow_number(int field, std::int64_t row, const Literal& literal) {
-  const SentNumber number(literal);
-  if (!number.sound) return no_value(field, row, literal, Problem::not_number);
-  double value = 0;
-  switch (double_of(number.scan, number.digits, value)) {
-    case NumberFit::exact: store(field, row, value); break;
-    case NumberFit::out_of_range: return no_value(field, row, literal, Problem::out_of_range);
-    case NumberFit::would_round: return no_value(field, row, literal, Problem::would_round);
-  }
-  if (number.quoted) note(field, Problem::number_as_text, row, literal);
-}
-
-void ColumnWriters::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
-  Timestamp time;
-  const TimeFit fit = literal.type == Literal::Type::text ? parse_timestamp(literal.text, time)
-                                                          : TimeFit::unreadable;
-  if (fit == TimeFit::zero) return table_.set_null(field, row);
-  if (fit == TimeFit::unreadable) return no_value(field, row, literal, Problem::not_time);
-  store(field, row, time.micros);
-  if (time.cut) note(field, Problem::time_cut, row, literal);
-  if (time.offset) {
-    offset_times_.push_back(
-        {*time.offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
-  } else if (fit == TimeFit::other_form && !time.cut) {
-    note(field, Problem::time_in_other_form, row, literal);
-  }
-}
-
-// A column holds clock times, which can be compared only if they are of one clock: the most
-// frequent offset is dropped, and a time with another offset is lost. Where a column also has times
-// without an offset, the fewer of the two are lost.
-void ColumnWriters::settle_offsets() {
-  std::map<int, std::int64_t> counts;
-  std::map<int, std::vector<const OffsetTime*>> columns;
-  for (const OffsetTime& time : offset_times_) {
-    ++counts[time.offset];
-    columns[time.field].push_back(&time);
-  }
-  std::set<int> without;  // columns whose times with an offset are lost
-  for (const auto& [field, times] : columns) {
-    if (lose_naive(field, times)) without.insert(field);
-  }
-  const auto rarer = [&](const OffsetTime& a, const OffsetTime& b) {
-    return counts[a.offset] < counts[b.offset];
-  };
-  const auto usual = std::max_element(offset_times_.begin(), offset_times_.end(), rarer);
-  for (const OffsetTime& time : offset_times_) {
-    const bool differs = time.offset != usual->offset || without.contains(time.field);
-    if (differs) table_.set_null(time.field, time.row);
-    const char* const from = body_.begin() + time.from;
-    issues_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
-                 from, between(from, body_.begin() + time.to));
-  }
-}
-
-// Removes the times without an offset from a column that has more times with one. Returns whether
-// it is those with one that must go. `times` are in the order of their rows.
-bool ColumnWriters::lose_naive(int field, const std::vector<const OffsetTime*>& times) {
-  const Table& table = table_.table();
-  std::vector<std::int64_t> naive;
-  auto next = times.begin();
-  for (std::int64_t row = 0; row < table.rows(); ++row) {
-    const bool sent_with_one = next != times.end() && (*next)->row == row;
-    if (sent_with_one) ++next;
-    if (!sent_with_one && table.valid(field, row)) naive.push_back(row);
-  }
-  if (naive.size() >= times.size()) return !naive.empty();
-  const char* const conflict = body_.begin() + times.front()->from;
-  for (const std::int64_t row : naive) {
-    const std::string text = format_timestamp(table_.cells<std::int64_t>(field)[row]);
-    table_.set_null(field, row);
-    issues_.note(field, Problem::offset_differs, row, conflict, '"' + text + '"');
-  }
-  return false;
+  slow_value(field, row, literal, Problem::not_number, true, number_from);
 }
 
 void ColumnWriters::slow_date(int field, std::int64_t row, const Literal& literal) {
-  std::int32_t days = 0;
-  const TimeFit fit =
-      literal.type == Literal::Type::text ? parse_date(literal.text, days) : TimeFit::unreadable;
-  switch (fit) {
-    case TimeFit::other_form: note(field, Problem::date_with_time, row, literal); [[fallthrough]];
-    case TimeFit::documented: return store(field, row, days);
-    case TimeFit::zero: return table_.set_null(field, row);
-    case TimeFit::unreadable: return no_value(field, row, literal, Problem::not_date);
+  slow_value(field, row, literal, Problem::not_date, false, date_from);
+}
+
+void ColumnWriters::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
+  std::optional<int> offset;
+  slow_value(field, row, literal, Problem::not_time, false,
+             [&](std::string_view text) { return time_from(text, offset); });
+  if (!offset) return;
+  offset_times_.push_back(
+      {*offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
+}
+
+// `numeric`: a number may be sent as itself or as text; anything else is text.
+template <typename Convert>
+void ColumnWriters::slow_value(int field, std::int64_t row, const Literal& literal, Problem wrong,
+                               bool numeric, const Convert& convert) {
+  const bool quoted = literal.type == Literal::Type::text;
+  if (!quoted && !(numeric && literal.type == Literal::Type::number)) {
+    return no_value(field, row, literal, wrong);
   }
+  const auto converted = convert(literal.text);
+  if (!converted.cell) {
+    if (!converted.problem) return table_.set_null(field, row);
+    return no_value(field, row, literal, *converted.problem);
+  }
+  store(field, row, *converted.cell);
+  if (numeric && quoted) note(field, Problem::number_as_text, row, literal);
+  if (converted.problem) note(field, *converted.problem, row, literal);
+}
+
+void ColumnWriters::settle_offsets() {
+  const auto text_of = [this](const OffsetTime& time) {
+    return between(body_.begin() + time.from, body_.begin() + time.to);
+  };
+  const auto note = [&](Problem problem, int field, std::int64_t row, const OffsetTime* time) {
+    if (time != nullptr) {
+      return issues_.note(field, problem, row, body_.begin() + time->from, text_of(*time));
+    }
+    const auto conflict = std::ranges::find(offset_times_, field, &OffsetTime::field);
+    const std::string text = format_timestamp(table_.cells<std::int64_t>(field)[row]);
+    issues_.note(field, problem, row, body_.begin() + conflict->from, '"' + text + '"');
+  };
+  if (!offset_times_.empty()) detail::settle_offsets(table_, offset_times_, note);
 }
 
 void ColumnWriters::no_value(int field, std::int64_t row, const Literal& literal, Problem problem) {

@@ -131,11 +131,12 @@ class ColumnWriters {
   const char* read_personal(const char* at, Sink& sink, std::int64_t row);
   const char* read_slowly(const char* at, int field, std::int64_t row);
 
-  bool lose_naive(int field, const std::vector<const OffsetTime*>& times);
-
   void slow_text(int field, std::int64_t row, const Literal& literal);
   void slow_integer(int field, std::int64_t row, const Literal& literal);
   void slow_number(int field, std::int64_t row, const Literal& literal);
+  template <typename Convert>
+  void slow_value(int field, std::int64_t row, const Literal& literal, Problem wrong, bool numeric,
+                  const Convert& convert);
   void slow_timestamp(int field, std::int64_t row, const Literal& literal);
   void slow_date(int field, std::int64_t row, const Literal& literal);
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -26,17 +28,27 @@ struct ArrowTable {
   std::string time_zone;
 };
 
+struct ArrowOptions {
+  bool keep_personal_data = false;
+  // Fields, by the names that columns have in the data.
+  std::map<std::string, std::string> names = {};
+  // Fields that no column may have, as the caller knows their value.
+  std::set<std::string> constants = {};
+  // Whether a field that no column has is missing, which is an issue; or else merely absent.
+  bool is_complete = true;
+};
+
 // Reads all batches of a stream, which it takes over. Columns are found by name: one that is
 // missing is null throughout, and an issue unless its field is optional; an unknown one becomes an
 // unknown field of each row. Personal fields are masked unless `keep_personal_data`. Throws
 // std::invalid_argument where the data is malformed or the producer fails, and its subclass
 // UnsupportedColumn for a column of a type that its field cannot take.
 ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
-                            bool keep_personal_data);
+                            const ArrowOptions& options);
 
 // The same of one batch.
 ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
-                            bool keep_personal_data);
+                            const ArrowOptions& options);
 
 // Converts the times of a table from instants to wall clock times; `offset` is that of an instant.
 void to_wall_clock(TableBuilder& table, const ZoneOffset& offset);

@@ -139,7 +139,7 @@ struct Producer {
       --streams_alive;
       self->release = nullptr;
     };
-    return table_from_arrow(trade_schema, stream, keep_personal_data);
+    return table_from_arrow(trade_schema, stream, {.keep_personal_data = keep_personal_data});
   }
 };
 
@@ -217,6 +217,11 @@ TEST_CASE("malformed structures are errors, and are released all the same") {
       [](Producer& p) { p.batch.offset = 1; },
       [](Producer& p) { p.batch.offset = greatest; },
       [](Producer& p) { p.batch.null_count = 1; },
+      [](Producer& p) {  // F154: the nulls are not counted
+        p.batch.null_count = -1;
+        p.validity = 0b101;
+        p.batch_buffers[0] = &p.validity;
+      },
       [](Producer& p) { p.batch.n_children = 3; },
       [](Producer& p) { p.batch.children = nullptr; },
       [](Producer& p) { p.array_pointers[2] = nullptr; },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -11,7 +11,7 @@ from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.pickles import reduced
 from .._util.time_zones import zone_from
-from .._util.validate import flag, shown, text
+from .._util.validate import flag, no_field, shown, text
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
@@ -185,21 +185,33 @@ class Book(Table[Record]):
         return cls._received(rows, Response(rows, label))
 
     @classmethod
-    def from_arrow(cls, data: ArrowTable, *, keep_personal_data: bool = False) -> Self:
+    def from_arrow(
+        cls,
+        data: ArrowTable,
+        *,
+        names: Mapping[str, str] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        keep_personal_data: bool = False,
+    ) -> Self:
         """Makes a book of a table of another library, such as one read from a Parquet file.
 
-        Columns are found by name. One that is missing is ``None`` in every row, and an issue. An
-        unknown one becomes an unknown field of each row, and so does each member of the JSON
-        objects in a text column ``extra``, which exports with ``extra=True`` write. Columns that an
-        archive adds (``day``, ``fetch``, ``received_at``) are dropped. A value that
+        Columns are found by name, or by ``names``. One that is missing is ``None`` in every row,
+        and an issue unless ``names`` or ``constants`` describe another source. An unknown one
+        becomes an unknown field of each row, and so does each member of the JSON objects in a text
+        column ``extra``, which exports with ``extra=True`` write. Columns that an archive adds
+        (``day``, ``fetch``, ``received_at``) are dropped. Numbers for text, and text for numbers,
+        times and dates, are converted where nothing is lost, as by ``from_json``. A value that
         does not fit its field is ``None`` and an issue, as in ``from_json``; lost values issue a
-        ``DataWarning``. NaN counts as missing. Times with a zone give a localized book. The data is
+        ``DataWarning``. NaN counts as missing. Times with a zone give a localized book; if one of
+        them is the second of two equal clock times, when summer time ends, that of UTC. The data is
         copied.
 
         Args:
             data: A pyarrow Table, a polars or pandas DataFrame, a DuckDB relation or anything else
                 with ``__arrow_c_stream__`` or ``__arrow_c_array__``. Text may be of any layout or a
                 dictionary, integers and numbers of any width, times of any unit.
+            names: Fields by the names of columns, such as ``{"trade_id": "trade_no"}``.
+            constants: Values of fields in every row, such as ``{"exchange": "NSE"}``.
             keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
 
         Returns:
@@ -208,21 +220,30 @@ class Book(Table[Record]):
         Raises:
             TypeError: ``data`` is no such object, or a column has a type that its field does not
                 take.
-            ValueError: The data is malformed or could not be read, or its zone is unknown.
+            KeyError: ``names`` or ``constants`` have an unknown field.
+            ValueError: ``names`` has a column that the data lacks, ``constants`` a field that it
+                has, or the data is malformed or could not be read, or its zone is unknown.
         """
-        rows = _core.from_arrow(cls._record, data, flag("keep_personal_data", keep_personal_data))
-        return cls._received(rows, None)
+        fields = _core.names_of(cls._record)
+        columns, values = dict(names or {}), dict(constants or {})
+        for name in (*columns.values(), *values):
+            if name not in fields:
+                raise KeyError(no_field(cls._record, fields, name))
+        keep = flag("keep_personal_data", keep_personal_data)
+        return cls._received(_core.from_arrow(cls._record, data, keep, columns, values), None)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Saves the response as JSON, or the rows as Parquet, by the name of the file.
+        """Saves the response as JSON, or the rows as Parquet or CSV, by the name of the file.
 
         A ``.json`` file is the response as received, or the rows of a book that is not one
         complete response, with one more member ``_tradingdata``: the issues, the time zone, when
         and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
-        fields in a column ``extra``. Only its owner may read the file.
+        fields in a column ``extra``; a ``.csv`` file too, but it does not distinguish empty text
+        from none, and a localized book is read back with naive times. Only its owner may read the
+        file.
 
         Args:
-            path: The file, whose name ends in .json or .parquet.
+            path: The file, whose name ends in .json, .parquet or .csv.
             overwrite: Whether to replace an existing file.
 
         Raises:
@@ -232,14 +253,17 @@ class Book(Table[Record]):
         """
         from . import saved_file
 
-        if saved_file.suffix_of(path) == ".parquet":
+        suffix = saved_file.suffix_of(path)
+        if suffix == ".parquet":
             self.to_parquet(path, extra=True, overwrite=overwrite)
+        elif suffix == ".csv":
+            self.to_csv(path, extra=True, overwrite=overwrite)
         else:
             saved_file.write(path, *self._packed(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, keep_personal_data: bool = False) -> Self:
-        """Loads a book saved by ``save``; of a JSON file the checksum is verified.
+        """Loads a book saved by ``save`` or ``to_csv``; of a JSON file the checksum is verified.
 
         Args:
             path: The file.
@@ -256,10 +280,12 @@ class Book(Table[Record]):
         """
         from . import saved_file
 
-        if saved_file.suffix_of(path) == ".parquet":
+        suffix = saved_file.suffix_of(path)
+        if suffix != ".json":
             fields = RECORDS[cls._record]["fields"]
             needed = {field["name"] for field in fields if not field["optional"]}
-            table = saved_file.read_parquet(path, needed, cls.__name__)
+            read = saved_file.read_parquet if suffix == ".parquet" else saved_file.read_csv
+            table = read(path, needed, cls.__name__)
             return cls.from_arrow(table, keep_personal_data=keep_personal_data)
         facts, body, zone = saved_file.read(path, cls.__name__, cls._record)
         return cls._unpacked(facts, body, zone, keep_personal_data and not facts["masked"])

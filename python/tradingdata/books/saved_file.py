@@ -1,4 +1,4 @@
-"""File formats of saved books: the response's JSON with a member for the metadata, or Parquet."""
+"""File formats of saved books: the response's JSON with a member for metadata, Parquet, CSV."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import os
 from datetime import datetime, tzinfo
 from typing import Any
 
+from .. import _core
 from .._util import validate
 from .._util.files import whole_file
 from .._util.time_zones import zone_as_text, zone_of_text
+from ..table.rows import row_type
 from ..table.selection import parquet_library
 
 _VERSION = 2
@@ -22,14 +24,16 @@ _WRAPPED = b'{"data":'
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """Returns the format that the name of a file asks for, ``.json`` or ``.parquet``.
+    """Returns the format that the name of a file asks for: ``.json``, ``.parquet`` or ``.csv``.
 
     Raises ValueError for another name.
     """
     name = validate.path("path", path)
     suffix = os.path.splitext(name)[1].lower()
-    if suffix not in (".json", ".parquet"):
-        raise ValueError(f"`path` must end in .json or .parquet, not {os.path.basename(name)!r}")
+    if suffix not in (".json", ".parquet", ".csv"):
+        raise ValueError(
+            f"`path` must end in .json, .parquet or .csv, not {os.path.basename(name)!r}"
+        )
     return suffix
 
 
@@ -106,12 +110,53 @@ def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> A
     else:
         table = library.ParquetFile(name).read()
         columns = table.column_names
+    _check_columns(path, needed, columns, book)
+    return table
+
+
+def read_csv(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
+    """Returns the table of a CSV file, all of which is text.
+
+    Raises:
+        ValueError: The file is for a spreadsheet, is no table, or lacks a ``needed`` column.
+    """
+    import csv
+
+    csv.field_size_limit(2**31 - 1)
+    with open(validate.path("path", path), encoding="utf-8", newline="") as file:
+        if file.read(1) == "\ufeff":
+            raise ValueError(
+                f"{path} is for a spreadsheet, which changes text: save without `spreadsheet`, or "
+                f"read it with a library and use {book}.from_arrow"
+            )
+        file.seek(0)
+        names, *lines = [line for line in csv.reader(file, strict=True) if line] or [[]]
+    _check_columns(path, needed, names, book)
+    if any(len(line) != len(names) for line in lines):
+        raise ValueError(f"{path} is damaged: its lines do not have equally many cells")
+    columns = [[cell or None for cell in column] for column in zip(*lines, strict=True)]
+    kind = row_type("Cells", [(name, "text", "") for name in names])
+    return _Cells(_core.table_of(kind, columns or [[] for _ in names], None), names)
+
+
+class _Cells:
+    """A table of text, as Arrow."""
+
+    def __init__(self, rows: _core.Slice, names: list[str]) -> None:
+        self._rows, self._names = rows, names
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._rows.arrow_stream(self._names)
+
+
+def _check_columns(
+    path: str | os.PathLike[str], needed: set[str], columns: list[str], book: str
+) -> None:
     if lacking := sorted(needed.difference(columns)):
         raise ValueError(
             f"{path} is no saved {book}, since it has no column {lacking[0]!r}: to read a table "
             f"that lacks columns, use {book}.from_arrow"
         )
-    return table
 
 
 def _digest(facts: dict[str, Any]) -> str:
