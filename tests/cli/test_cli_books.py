@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from command_line import Ran, Run
+from command_line import Ran, Run, leading_columns, unlabelled
 from systems import is_private
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
-from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 CALLS = list(BOOK_CALLS.items())
@@ -23,7 +22,7 @@ CALLS = list(BOOK_CALLS.items())
 
 @pytest.fixture(scope="module")
 def books(sandbox: Service) -> dict[str, Any]:
-    client = sandbox.client()
+    client = unlabelled(sandbox)
     return {
         **{RECORDS[call["record"]]["noun"][1]: getattr(client, name)() for name, call in CALLS},
         "search bank": client.search("bank").all(),
@@ -85,7 +84,7 @@ def test_a_table_in_a_pipe_holds_every_row_in_plain_text(
 ) -> None:
     ran = good(run(*command.split()))
     lines = ran.text.splitlines()
-    assert lines[0].split() == KEY_COLUMNS[books[command]._record]
+    assert lines[0].split() == leading_columns(books[command]._record)
     assert len(lines) == len(books[command]) + 2
     assert ran.text.isascii()
     assert "\x1b" not in ran.text + ran.err
@@ -148,4 +147,4 @@ def test_a_day_without_trades_is_an_empty_book_with_all_columns(sandbox: Service
     sandbox.fail_next(200, body=empty, times=3)
     assert good(run("trades", "-f", "csv")).text == td.TradeBook().to_csv()
     assert json.loads(good(run("trades", "-f", "json")).out) == []
-    assert good(run("trades")).text.split()[:2] == KEY_COLUMNS["Trade"][:2]
+    assert good(run("trades")).text.split()[:2] == leading_columns("Trade")[:2]

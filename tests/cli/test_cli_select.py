@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from command_line import Run
+from command_line import Run, unlabelled
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
 
@@ -20,7 +20,7 @@ NOON = dt.time(12)
 
 @pytest.fixture(scope="module")
 def trades(sandbox: Service) -> td.TradeBook:
-    return sandbox.client().trade_book()
+    return unlabelled(sandbox).trade_book()
 
 
 def rows(run: Run, *arguments: object) -> list[dict[str, Any]]:

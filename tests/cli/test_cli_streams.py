@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import PROGRAM, account
+from command_line import PROGRAM, account, unlabelled
 from systems import needs_shell
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
@@ -82,7 +82,7 @@ def test_a_file_is_complete_whatever_the_streams_are(
     done = run(sandbox, "trades -o book.csv", redirected, cwd=tmp_path)
     assert done.returncode == Code.OK, done.stderr
     written = (tmp_path / "book.csv").read_text()
-    assert written == sandbox.client().trade_book().to_csv()
+    assert written == unlabelled(sandbox).trade_book().to_csv()
 
 
 @pytest.mark.parametrize("redirected", [">&- 2>&-", "<&- >&- 2>&-", BOTH_FULL])

@@ -15,14 +15,13 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from command_line import Run, Screen, account, on_terminal, start
+from command_line import Run, Screen, account, leading_columns, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
 from systems import WINDOWS
 from tradingdata import _core, sandbox
 from tradingdata.cli import app
 from tradingdata.cli.errors import Code
-from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 app.load_commands()
@@ -34,8 +33,8 @@ def assert_fits(shown: str, width: int, columns: int) -> None:
     lines = ESCAPE.sub("", shown).splitlines()
     assert max(map(cell_len, lines)) <= width
     names = next(at for at, line in enumerate(lines) if line.startswith("display_name"))
-    assert lines[names].split() == KEY_COLUMNS["Trade"][:columns]
-    hidden = len(_core.names_of("Trade")) - columns
+    assert lines[names].split() == leading_columns("Trade")[:columns]
+    hidden = len(_core.names_of("Trade")) - 1 - columns  # no row has an account
     assert lines[-1] == f"+{hidden} more columns: --columns; all rows: in a pipe"
     assert len(lines) <= 30, "more than the screen"
     assert any(re.fullmatch("… [0-9]+ more *", line) for line in lines)

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 import pytest
 
+import tradingdata as td
 from signalling import interruptible
 from systems import posix, skip_without_numpy
 from tradingdata.cli import main
+from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 # What a shell puts in the background has SIGINT ignored, and so would its children.
@@ -50,6 +52,16 @@ def account(service: Service) -> dict[str, str]:
         "TRADINGDATA_BASE_URL": service.base_url,
         "TRADINGDATA_ACCESS_TOKEN": service.token(),
     }
+
+
+def unlabelled(service: Service) -> td.Client:
+    """The client of such an environment, whose books have no label of an account."""
+    return td.Client(service.base_url, access_token=service.token())
+
+
+def leading_columns(record: str) -> list[str]:
+    """The key columns that a table of such a client's rows shows."""
+    return [name for name in KEY_COLUMNS[record] if name != "account"]
 
 
 def run_here(

@@ -106,7 +106,7 @@ TEST_CASE("an identity begins with the number of its record, and no field is in 
 TEST_CASE("legs, child legs, clients and accounts have orders of one number") {
   const auto identity = order_schema.identity;
   for (const char* name : {"leg_no", "child_leg_unq_id", "client_id", "account"}) {
-    CHECK(std::ranges::find(identity, order_schema[name]) != identity.end());
+    CHECK(std::ranges::find(identity, order_schema.find(name)) != identity.end());
   }
   const auto trade = trade_schema.identity;
   CHECK(std::ranges::find(trade, trade_schema["order_no"]) != trade.end());

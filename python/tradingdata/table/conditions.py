@@ -105,11 +105,9 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
 
 def moment_of(text: str) -> date | time | datetime:
     """Returns the day, the time of a day, or the time of any day that an ISO text means."""
-    if ":" not in text:
-        return date.fromisoformat(text)
-    if "-" not in text:
-        return time.fromisoformat(text)
-    return datetime.fromisoformat(text)
+    if "T" in text or " " in text:
+        return datetime.fromisoformat(text)
+    return time.fromisoformat(text) if ":" in text else date.fromisoformat(text)
 
 
 def _from_text(condition: Condition, kind: str, value: Any) -> Any:
