@@ -103,6 +103,22 @@ class TestSync:
         found = at_once(6, lambda _: [stock.co_code for stock in search])
         assert found == [codes(ROWS)] * 6
 
+    def test_passes_that_begin_at_once_share_nothing(
+        self, client: td.Client, service: Service, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A thread whose pass had the pages of another's ended as if the list were empty."""
+        service.choose(pages(ROWS))
+        search = client.search("x", page_size=7, prefetch=3)
+        make, begin = search._port, threading.Barrier(6)
+
+        def meet(owner: td.Client) -> Any:
+            begin.wait()
+            return make(owner)
+
+        monkeypatch.setattr(type(search), "_port", staticmethod(meet))
+        counts = at_once(6, lambda number: len(search.first(10 * number + 3)))
+        assert counts == [3, 13, 23, 33, 43, 53]
+
 
 async def limited(limit: asyncio.Timeout, work: Awaitable[None]) -> None:
     async with limit:

@@ -135,14 +135,14 @@ class _Pager:
 
     def _begin(self, most: int | None = None, within: float | None = None) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
-        self._paging = self._new_paging(most)
+        paging = self._new_paging(most)
         until = None if within is None else time.monotonic() + within
         bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
         port = type(self)._port(self._client)
-        self._latest = SearchPass(
-            self._client, self._query, self._paging, port, self._timeout, until, bar
-        )
-        return self._latest
+        begun = SearchPass(self._client, self._query, paging, port, self._timeout, until, bar)
+        # Only for what the pager shows: another thread may begin a pass of its own meanwhile.
+        self._paging, self._latest = paging, begun
+        return begun
 
     @property
     def page(self) -> int:
