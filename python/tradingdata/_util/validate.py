@@ -36,9 +36,8 @@ def count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> 
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an integer, not {shown(value)}")
     if not least <= value <= (2**63 - 1 if most is None else most):
-        low = most is None or value < least
-        limits = f"an integer of at least {least}" if low else f"from {least} to {most}"
-        raise ConfigurationError(f"{name} must be {limits}, not {shown(value)}")
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ConfigurationError(f"{name} must be an integer {limits}, not {shown(value)}")
     return value
 
 
