@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import book, on_day, trade, trades
+from analysis_samples import TIME, book, on_day, trade, trades
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
@@ -29,10 +29,20 @@ def key_of(row: Any) -> Key:
 
 
 def in_time(made: list[td.Trade]) -> list[td.Trade]:
-    """A merge by time that leaves trades of the same second as they are."""
-    by_time: dict[Any, list[td.Trade]] = defaultdict(list)
+    """A merge by time that leaves trades of the same second in the direction of their response.
+
+    A client's trades of a day are one response. If it begins with its newest trade, so does each
+    of its seconds.
+    """
+    responses: dict[Any, list[td.Trade]] = defaultdict(list)
     for row in made:
-        by_time[row.exch_trade_time].append(row)
+        responses[row.client_id, row[TIME].date()].append(row)
+    by_time: dict[Any, list[td.Trade]] = defaultdict(list)
+    for rows in responses.values():
+        times = [row[TIME] for row in rows]
+        newest_first = times[0] != times[-1] and times == sorted(times, reverse=True)
+        for row in reversed(rows) if newest_first else rows:
+            by_time[row[TIME]].append(row)
     return [row for time in sorted(by_time) for row in by_time[time]]
 
 
