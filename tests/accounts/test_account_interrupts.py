@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -126,20 +127,26 @@ def test_f141_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
 def test_waits_of_a_thread_end_with_the_flag_and_no_others() -> None:
     stop, ended, lock = threading.Event(), [], ForkLock()
 
-    def waits(wait: object) -> None:
+    def waits(wait: Callable[[float], object]) -> None:
         stop_on(stop)
         try:
-            wait(20)  # type: ignore[operator]
+            wait(20)
         except Stopped:
             ended.append(wait)
 
-    waiting = [pause, lock.acquire]
-    with lock:
-        threads = [threading.Thread(target=waits, args=(wait,)) for wait in waiting]
+    def take(seconds: float) -> None:
+        lock.holding(lambda: None, seconds)
+
+    waiting: list[Callable[[float], object]] = [pause, take]
+    threads = [threading.Thread(target=waits, args=(wait,)) for wait in waiting]
+
+    def stop_them() -> None:
         for thread in threads:
             thread.start()
         stop.set()
         wait_until(lambda: len(ended) == len(waiting), 2)
+
+    lock.holding(stop_them)
     for thread in threads:
         thread.join()
     raise_if_stopped()
