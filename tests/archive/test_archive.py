@@ -88,6 +88,19 @@ def test_only_what_changed_is_stored(tmp_path: Path) -> None:
     assert len(archive.fetches()) == 4
 
 
+def test_a_response_that_equals_the_newest_is_not_stored_whatever_arrived_last(
+    tmp_path: Path,
+) -> None:
+    """F144: one of before that is added later, such as a repaired one, is not the one before."""
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    archive.add(trade_response(trade("1"), at="16:30"))
+    archive.add(trade_response(trade("1"), at="15:00"))  # has rows of its own
+    files = archive.files("trades")
+    assert stored(archive.add(trade_response(trade("1"), at="17:00"))) == (1, False)
+    assert archive.files("trades") == files
+    assert numbers(archive.trades(DAY)) == ["1"]
+
+
 def test_equal_numbers_in_a_response_are_all_kept(tmp_path: Path) -> None:
     book = trade_response(trade("1"), trade("1"), trade("1", order_no="other"))
     archive = archive_with(tmp_path, book)
@@ -390,6 +403,7 @@ def test_rows_are_ordered_by_day_and_time(tmp_path: Path) -> None:
 def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("tradingdata.archive")]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(td, "archive", None)  # which the import replaces
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ImportError, match=r"an archive needs duckdb, .*pip install"):
         importlib.import_module("tradingdata.archive").Archive("books")

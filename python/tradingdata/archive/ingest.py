@@ -178,7 +178,8 @@ class Ingest:
         """Says in a line which response it repeats, the newest one of its day; returns whether."""
         lines = self.index.lines.get((line["account"], line["book"]), {}).get(line["day"], [])
         same = [x for x in lines if x["body"] == line["body"] and x["day"] == line["day"]]
-        for one in same[-1:]:
+        if same:
+            one = max(same, key=rank_of)  # they are in the order in which they were stored
             root = log.lines[one["repeats"] or one["id"]]
             rows = {day: count for day, count in root["days"].items() if count}
             fronts = [
