@@ -15,6 +15,7 @@ import threading
 import time
 import weakref
 from contextlib import suppress
+from functools import partial
 from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
 from .. import _core
@@ -43,10 +44,23 @@ def is_private(file: IO[bytes]) -> bool:
     return WINDOWS or not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
+def make_private(path: str) -> None:
+    """Lets only the user read, write and enter a file or folder; see `is_private` for Windows."""
+    if not WINDOWS:
+        os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
+
+
 def config_folder() -> str:
     """Returns the folder of the user's settings."""
     folder = os.environ.get("APPDATA" if WINDOWS else "XDG_CONFIG_HOME")
     return folder or os.path.join(os.path.expanduser("~"), ".config")
+
+
+def suspend_aware_clock() -> Callable[[], float]:
+    """Returns a steady clock that also runs while the computer is suspended, if there is one."""
+    name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
+    number = getattr(time, name, None)
+    return time.monotonic if number is None else partial(time.clock_gettime, number)
 
 
 def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:

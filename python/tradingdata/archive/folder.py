@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 import time
 import weakref
@@ -13,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .._util.optional_imports import require
+from .._util.platform import flush_folder, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,7 +87,7 @@ class Disk:
         """Writes a file at once, unless it exists."""
         draft = f".{path}-{os.getpid()}-{time.monotonic_ns()}.draft"
         self.put(draft, content)
-        os.chmod(self.root, 0o700)  # also of a folder that was there
+        make_private(self.root)  # also a folder that was there
         try:
             os.link(self._path(draft), self._path(path))
         except FileExistsError:
@@ -95,7 +95,7 @@ class Disk:
         finally:
             self.remove(draft)
         self.sync("")
-        _sync(os.path.dirname(self.root))
+        flush_folder(os.path.dirname(self.root))
 
     def put(self, path: str, source: Source) -> tuple[int, str]:
         """Writes and syncs a file, bytes or what a function writes; returns size and SHA-256."""
@@ -111,7 +111,7 @@ class Disk:
             return len(source), hashlib.sha256(source).hexdigest()
         source(target)
         with open(target, "rb+") as file:
-            os.chmod(target, 0o600)
+            make_private(target)
             os.fsync(file.fileno())
             written = file.read()
         return len(written), hashlib.sha256(written).hexdigest()
@@ -122,7 +122,7 @@ class Disk:
 
     def sync(self, folder: str) -> None:
         """Makes the names in a folder outlast a loss of power."""
-        _sync(self._path(folder) if folder else self.root)
+        flush_folder(self._path(folder) if folder else self.root)
 
     def remove(self, path: str) -> None:
         """Removes a file. Raises FileNotFoundError."""
@@ -137,16 +137,6 @@ class Disk:
         return self._path(path)
 
 
-def _sync(folder: str) -> None:
-    if sys.platform == "win32":
-        return  # which has no such call, and opens no folders
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _make_folder(folder: str, root: str) -> None:
     """Makes a folder in which only its owner may do anything, and those above it."""
     if os.path.isdir(folder):
@@ -156,7 +146,7 @@ def _make_folder(folder: str, root: str) -> None:
         _make_folder(above, root)
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
-    _sync(above)
+    flush_folder(above)
 
 
 class Objects:

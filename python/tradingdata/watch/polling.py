@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from datetime import time as clock_time
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._util.plans import run, run_async
+from .._util.platform import suspend_aware_clock
 from .._util.validate import shown
 from ..errors import (
     AuthenticationError,
@@ -40,13 +39,6 @@ LONGEST_PAUSE = 60.0  # seconds after a refusal, before the jitter
 _JITTER = 0.25  # of a pause, at most, added to it
 _SLICE = 1.0  # seconds between two looks at the clock, which may jump while a computer sleeps
 _CONFIRM_AFTER = 1.0  # seconds, at most, until a book that lost records is requested again
-
-
-def suspend_aware_clock() -> Callable[[], float]:
-    """Returns a steady clock that also runs while the computer is suspended, if there is one."""
-    name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
-    number = getattr(time, name, None)
-    return time.monotonic if number is None else partial(time.clock_gettime, number)
 
 
 class Schedule:
