@@ -30,8 +30,9 @@ SAMPLE = 1000
 
 @functools.cache
 def kinds(record: str) -> dict[str, str]:
-    """The kind of each field by wire name, in the service's order."""
-    return {name: kind for name, kind, *_ in _core.fields_of(record)}
+    """The kind of each field that is sent by wire name, in the service's order."""
+    (fields,) = (each["fields"] for each in _core.records() if each["name"] == record)
+    return {field["name"]: field["kind"] for field in fields if not field["local"]}
 
 
 def names_of(record: str, *of_kind: str) -> list[str]:
