@@ -15,7 +15,7 @@ from systems import needs_shell
 
 pytestmark = needs_shell
 ROOM = Path(__file__).parents[1] / "wheels/room"
-VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")
 CALL = """
 sys.modules["certifi"] = None  # which the base installation does not have
 try:
