@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.contest import Contest, Disagreement, Entry, Result, Source, play
+from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
 from bench.report import Goal, Row, judge
+from bench.suites import archive
 from service import as_json, envelope, trades
 
 BENCH = Path(__file__).parent
@@ -94,3 +95,17 @@ def test_cases_with_different_results_are_not_compared(tmp_path: Path) -> None:
         entries.append(Entry(str(count), "records", "json dict", source))
     with pytest.raises(Disagreement, match="rows: 3 3, 4 4"):
         play(Contest("", tuple(entries)), rounds=1)
+
+
+@pytest.mark.parametrize("name", archive.CONTESTS)
+def test_an_archive_and_its_peer_give_the_same(name: str, tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_bytes(as_json(envelope(trades(5 * archive.POLLS))))
+    _, label, _ = archive.CONTESTS[name]
+    facts = {}
+    for case in (name, f"{name}:{label}"):
+        ready = archive.CASES[case](Source("Trade", str(body)))
+        facts[case] = ready.check(ready.run())
+        ready.close()
+    assert facts[name]["rows"]
+    assert not disagreements(facts)
