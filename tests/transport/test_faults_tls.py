@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -270,6 +271,16 @@ class TestRoots:
             td.ConfigurationError, match=f"none.pem named by {variable} does not exist"
         ):
             td.Client("https://api.example.test")
+
+    def test_folders_of_which_none_exists_are_named_in_the_error(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        folders = os.pathsep.join([str(tmp_path / "none"), str(tmp_path / "nor")])
+        monkeypatch.setenv("SSL_CERT_DIR", folders)
+        message = rf"{re.escape(folders)} named by SSL_CERT_DIR do not exist"
+        with pytest.raises(td.ConfigurationError, match=message):
+            td.Client("https://api.example.test")
+        td.Client("https://api.example.test", trust_env=False).close()
 
     def test_plain_http_on_loopback_needs_no_roots(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -75,11 +75,18 @@ def find_ca_folders(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) 
     """Returns the folders of root certificates that ``SSL_CERT_DIR`` names, or ``""``.
 
     A file takes precedence, given or named by the environment. The folders are a list as in
-    ``PATH``, of PEM files with hashed names, as ``openssl rehash`` makes them.
+    ``PATH``, of PEM files with hashed names, as ``openssl rehash`` makes them. Raises
+    ConfigurationError if none of them exists.
     """
     if ca_file is not None or not trust_env or any(map(os.environ.get, _VARIABLES)):
         return ""
-    return os.environ.get("SSL_CERT_DIR", "")
+    folders = os.environ.get("SSL_CERT_DIR", "")
+    if folders and not any(map(os.path.isdir, folders.split(os.pathsep))):
+        raise ConfigurationError(
+            f"the CA folders {folders} named by SSL_CERT_DIR do not exist: unset it, or name the "
+            "PEM file of the authorities that you trust as `ca_file` or in SSL_CERT_FILE"
+        )
+    return folders
 
 
 def converted_roots(file: str) -> str:
