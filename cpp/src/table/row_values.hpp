@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,31 +13,6 @@
 namespace tradingdata {
 
 namespace detail {
-
-inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b,
-                       int field) {
-  const bool valid = a.valid(field, row_a);
-  if (valid != b.valid(field, row_b)) return false;
-  if (!valid) return true;
-  const Kind kind = a.schema().field(field).kind;
-  switch (kind) {
-    case Kind::text: {
-      const TextView& x = a.column(field).as<TextView>()[row_a];
-      const TextView& y = b.column(field).as<TextView>()[row_b];
-      // The size and the first bytes distinguish most texts, and all short ones.
-      if (x.is_inline()) return std::memcmp(&x, &y, sizeof x) == 0;
-      return x.size == y.size && a.text(x) == b.text(y);
-    }
-    case Kind::number:
-      return a.column(field).as<double>()[row_a] == b.column(field).as<double>()[row_b];
-    default: {
-      const std::int64_t width = width_of(kind);
-      return std::memcmp(a.column(field).values + row_a * width,
-                         b.column(field).values + row_b * width,
-                         static_cast<std::size_t>(width)) == 0;
-    }
-  }
-}
 
 // The unknown fields of a row with their JSON text, by name: the order in which they were sent is
 // ignored.
