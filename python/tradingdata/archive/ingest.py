@@ -329,7 +329,9 @@ def _spelled(value: Any) -> str:
     return str(value) if isinstance(value, _Digits) else json.dumps(value)
 
 
-def told(name: str, book: AnyBook, extras: Sequence[tuple[int, str]], *, keep: bool) -> AnyBook:
+def with_lost_values(
+    name: str, book: AnyBook, extras: Sequence[tuple[int, str]], *, keep: bool
+) -> AnyBook:
     """Returns a book with the issues of values that did not fit when they were received.
 
     Args:

@@ -11,7 +11,7 @@ from ..errors import ArchiveError
 from . import coverage, views
 from .coverage import Span, span_of
 from .databases import connection
-from .ingest import KINDS, time_of, told
+from .ingest import KINDS, time_of, with_lost_values
 from .store import Store
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Reader:
         book = self.as_book(name, views.ordered(connection, name))
         if lost:
             extras = views.extras(connection, name)
-            book = told(name, book, extras, keep=self.keep)
+            book = with_lost_values(name, book, extras, keep=self.keep)
         return book
 
     def as_book(self, name: str, rows: DuckDBPyRelation) -> AnyBook:
