@@ -205,3 +205,14 @@ class TestEnds:
         with td.Client(service.base_url, rate_limit=limit, timeout=0.15) as client:
             found = client.search("x", page_size=5, prefetch=12).all()
         assert codes(found.to_dicts()) == codes(stocks(60))
+
+    def test_prefetched_pages_without_room_under_it_are_not_sent_again_and_again(
+        self, service: Service
+    ) -> None:
+        """They were, as fast as a processor can, until the page in turn came."""
+        service.choose(pages(ROWS))
+        limit = td.RateLimit(per_second=2, burst=2)
+        with td.Client(service.base_url, rate_limit=limit, timeout=0.8) as client:
+            found = client.search("x", page_size=5, prefetch=4).first(20)
+            assert client.stats.failures <= 4 * 4
+        assert codes(found.to_dicts()) == codes(ROWS)[:20]

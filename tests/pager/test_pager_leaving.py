@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -41,6 +41,20 @@ def in_flight(service: Service) -> None:
     service.wait_for_requests(3)
 
 
+def ended(reader: Iterator[td.StockList]) -> Callable[[], list[int]]:
+    """Reads in a thread; what it returns waits for the end and returns the lengths of the pages."""
+    lengths: list[int] = []
+    thread = threading.Thread(target=lambda: lengths.extend(map(len, reader)), daemon=True)
+    thread.start()
+
+    def wait() -> list[int]:
+        thread.join(20)
+        assert not thread.is_alive()
+        return lengths
+
+    return wait
+
+
 class TestSync:
     @pytest.fixture
     def client(self, service: Service) -> Iterator[td.Client]:
@@ -67,6 +81,24 @@ class TestSync:
         rows = self.read_two_pages(client, service)
         del rows
         service.wait_for_open(0)
+
+    @pytest.mark.usefixtures("gate")
+    def test_closing_it_in_another_thread_ends_a_reader_that_waits(
+        self, client: td.Client, service: Service
+    ) -> None:
+        reader = client.search("x", page_size=5, prefetch=0).pages()
+        ends = ended(reader)
+        in_flight(service)
+        reader.close()
+        assert ends() == [5, 5]
+        service.wait_for_open(0)
+
+    def test_so_does_closing_it_in_on_retry(self, service: Service) -> None:
+        service.choose(pages(ROWS, faults={3: [reply(503)] * 9}))
+        with td.Client(service.base_url, on_retry=lambda _: reader.close()) as client:
+            reader = client.search("x", page_size=5, prefetch=0).pages()
+            assert ended(reader)() == [5, 5]
+        assert pages_asked(service) == [1, 2, 3]
 
     def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
         never = [hold(threading.Event(), json_reply([]))]
@@ -150,6 +182,21 @@ class TestAsync:
                     await anext(reader)
                     await anext(reader)
                     await asyncio.to_thread(in_flight, service)
+                await asyncio.to_thread(service.wait_for_open, 0)
+
+        run(main())
+
+    @pytest.mark.usefixtures("gate")
+    @pytest.mark.parametrize("prefetch", [0, 4])
+    def test_closing_ends_a_reader_that_waits(self, service: Service, prefetch: int) -> None:
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                reader = client.search("x", page_size=5, prefetch=prefetch).pages()
+                assert [len(await anext(reader)) for _ in range(2)] == [5, 5]
+                third = asyncio.ensure_future(anext(reader, None))
+                await asyncio.to_thread(in_flight, service)
+                await reader.aclose()
+                assert await asyncio.wait_for(third, 20) is None
                 await asyncio.to_thread(service.wait_for_open, 0)
 
         run(main())

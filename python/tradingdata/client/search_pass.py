@@ -66,8 +66,12 @@ class LocalPages:
         return call, outcome.result
 
     def close(self) -> None:
-        """Cancels all requests in flight."""
-        self._port.close()
+        """Cancels all requests in flight.
+
+        While another thread waits for them, this does nothing: that thread closes what it uses.
+        """
+        with suppress(ConfigurationError):
+            self._port.close()
 
 
 class LoopPages:
@@ -91,9 +95,12 @@ class LoopPages:
 
     async def wait(self) -> None:
         """Waits until a call has ended. Cancelling this leaves the calls in flight."""
-        from asyncio import FIRST_COMPLETED, wait
+        from asyncio import FIRST_COMPLETED, sleep, wait
 
-        await wait(self._flights.values(), return_when=FIRST_COMPLETED)
+        if flights := list(self._flights.values()):
+            await wait(flights, return_when=FIRST_COMPLETED)
+        else:  # another thread has closed them
+            await sleep(0)
 
     def poll(self) -> None:
         """The worker moves them on by itself."""
@@ -163,6 +170,7 @@ class SearchPass:
         self._received: list[StockList] = []
         self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
         self._warned = self._closed = self._is_torn = False
+        self._is_crowded = False  # no room ahead of the reader until it has taken a page
         self._in_use = threading.Lock()
         self.page = paging.page  # the first that was not yielded completely
 
@@ -210,16 +218,22 @@ class SearchPass:
         try:
             while True:
                 self._evaluate(waiting_since)
+                if self._closed:
+                    return None
                 if self._taken is None:
                     self._taken = self.paging.take()
                 if self._taken is not None:
+                    self._is_crowded = False
                     self._prefetch()
                     break
                 if self.paging.ended:
                     break
                 self._send()
-                yield self._port.wait()
+                if not self._closed:
+                    yield self._port.wait()
         except TradingDataError as error:
+            if self._closed:  # meanwhile, by another thread
+                return None
             raise self._failed(error) from None
         if self.paging.ended:
             self._port.close()  # what is still in flight is not needed
@@ -227,7 +241,7 @@ class SearchPass:
         if warning is not None and not self._warned:
             self._warned = True
             warn_user(warning)
-        if self._taken is None:
+        if self._taken is None or self._closed:
             return None
         stocks = self._yielded(self._taken)  # may warn, and warnings may be errors
         self._taken = None
@@ -235,8 +249,10 @@ class SearchPass:
 
     def _send(self) -> None:
         while (request := self.paging.next_request()) is not None:
-            timeout = self._time_left()
             ahead = request != self.paging.due
+            if ahead and self._is_crowded:
+                break
+            timeout = self._time_left()
             call = self._port.submit(self._query, request, timeout, ahead=ahead)
             self.paging.sent(request)
             self._in_flight[call] = Sent(request, time.monotonic() + timeout / 2, ahead)
@@ -279,6 +295,8 @@ class SearchPass:
             received = result()
         except TradingDataError as error:
             if _had_no_chance(sent, error, waiting_since):
+                # Without a pause it would have no chance again.
+                self._is_crowded = self._is_crowded or sent.ahead
                 return self.paging.forget(sent.request)
             error.args = (f"page {sent.request.page}: {error}",)
             received = error.with_traceback(None)
