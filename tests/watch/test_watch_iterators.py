@@ -132,6 +132,50 @@ def test_a_watch_closed_by_another_thread_ends_its_loop(service: Service) -> Non
         assert repr(client.watch_orders(60)) == "<Watch, every 60 s>"
 
 
+def test_a_watch_closed_during_its_request_ends_the_loop_of_another_task(service: Service) -> None:
+    """The task goes on after its loop: it is not cancelled."""
+    gate = threading.Event()
+    service.script(book_reply(ROWS), then=hold(gate, book_reply(ROWS)))
+
+    async def run() -> list[int]:
+        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
+            watch = client.watch_orders(0.01)
+            sizes = []
+
+            async def read() -> None:
+                async for update in watch:
+                    sizes.append(len(update.orders))
+                sizes.append(-1)
+
+            reader = asyncio.create_task(read())
+            while len(service.requests) < 2:
+                await asyncio.sleep(0.01)
+            await watch.aclose()
+            await asyncio.wait_for(asyncio.gather(reader, return_exceptions=True), 10)
+            gate.set()
+            assert not reader.cancelled()
+            return sizes
+
+    assert asyncio.run(run()) == [5, -1]
+
+
+def test_a_watch_closed_before_it_confirms_a_loss_makes_no_further_request() -> None:
+    clock = Clock()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if len(polls.at) == 2:
+            watch.close()
+
+    polls = Polls([order_book(some_orders(3)), order_book(some_orders(2))], clock, confirms=False)
+    watch: Watch[Any] = Watch(
+        polls, OrderState((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
+        clock=clock, sleep=sleep,
+    )  # fmt: skip
+    assert len(list(watch)) == 1
+    assert len(polls.at) == 2
+
+
 def test_two_watches_share_a_client(service: Service) -> None:
     service.script(then=book_reply(ROWS), path="/api/v1/order/book")
     service.script(then=book_reply(trades(3, trade_no=str)), path="/api/v1/trade/book")

@@ -149,6 +149,8 @@ class _Watching(Generic[Update]):
             update = state.received((yield self._poll()), confirmed=False)
             if update is None:  # a record is missing, which may be so in this response only
                 yield self._sleep(min(_CONFIRM_AFTER, self._rules.interval))
+                if self._state is None:
+                    return None
                 update = state.received((yield self._poll()))
         except TradingDataError as error:
             self._ended(error)
@@ -271,6 +273,8 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
         try:
             self._is_polling = self._pending is not None
             update: Update | None = await run_async(self._next())
+        except _Closed:
+            update = None
         finally:
             self._is_waiting = False
         if update is None:
@@ -285,11 +289,12 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
             self._pending = asyncio.ensure_future(self._request())
             self._pending.add_done_callback(_retrieve)
         pending = self._pending
-        try:
-            return await asyncio.shield(pending)
-        finally:
-            if pending.done():
-                self._pending = None
+        if not pending.done():
+            await asyncio.wait([pending])  # neither cancels the other
+        self._pending = None
+        if pending.cancelled() and self._state is None:
+            raise _Closed
+        return pending.result()
 
     async def aclose(self) -> None:
         """Ends the watch and its request. Safe to call more than once."""
@@ -303,6 +308,10 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
 
     async def __aexit__(self, *error: object) -> None:
         await self.aclose()
+
+
+class _Closed(Exception):
+    """The watch was closed during its request."""
 
 
 def _retrieve(pending: asyncio.Future[Any]) -> None:
