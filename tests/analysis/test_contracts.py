@@ -107,3 +107,12 @@ def test_one_client_under_two_labels_is_two_accounts() -> None:
     both = td.concat([one, td.TradeBook([fills[0]._replace(account="desk2")])])
     with pytest.raises(ValueError, match="no account, but trades of that client have 'desk1', 'd"):
         td.realised_pnl(both, [lot])
+
+
+def test_lots_of_two_accounts_are_not_one_for_trades_without_a_label() -> None:
+    sale = td.TradeBook([made(1, "S", 5, 110, "20 10:00")])
+    lot = {**KEY_OF_C1, "quantity": 5}
+    lots = [lot | {"account": "a", "value": 500.0}, lot | {"account": "b", "value": 900.0}]
+    with pytest.raises(ValueError, match="client 'C1' have the accounts 'a', 'b', but its trades"):
+        td.realised_pnl(sale, lots)
+    assert td.realised_pnl(sale, lots[:1]).realised == 50.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import warnings
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -213,7 +214,7 @@ def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
     archive.add(trades_at(FRIDAY, "15:45", trade("1")))
     failure = td.AuthenticationError("expired")
     archive._ingest.store_all(
-        [Received("trades", "", "fetch", clock("15:45", saturday), error=failure)]
+        [Received("trades", "", "fetch", clock("15:45", saturday), error=failure)], []
     )
     with pytest.raises(td.ArchiveError, match="2026-11-21"):
         archive.trades()
@@ -296,3 +297,40 @@ def test_trades_of_one_time_have_one_order(tmp_path: Path) -> None:
         for _ in range(2):
             assert [row.trade_no for row in archive.trades(FRIDAY)] == ["0", "1", "3", "2"]
             archive.compact()
+
+
+def test_a_book_in_another_zone_has_the_same_trades(archive: td.Archive) -> None:
+    sent = trade("1", exch_trade_time=f"{FRIDAY} 02:30:00")
+    book = trades_at(FRIDAY, "15:45", sent)
+    archive.add(book)
+    frame = book.localize("Asia/Kolkata").to_pandas()
+    for name, dtype in frame.dtypes.items():
+        if str(dtype).startswith("datetime64") and "Asia" in str(dtype):
+            frame[name] = frame[name].dt.tz_convert("UTC")
+    there = td.TradeBook.from_arrow(frame)
+    assert [row.exch_trade_time.hour for row in there] == [21]
+    archive.add(there, at=clock("16:00"))
+    assert [row.exch_trade_time for row in archive.trades(FRIDAY)] == [book[0].exch_trade_time]
+    assert len(archive.trades()) == 1
+
+
+def test_a_warning_that_is_an_error_keeps_no_response_from_being_stored(
+    archive: td.Archive,
+) -> None:
+    book = trades_at(FRIDAY, "15:45", trade("1"), trade("2", exch_trade_time="9999-12-31 10:00:00"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", td.DataWarning)
+        with pytest.raises(td.DataWarning, match="cannot be right"):
+            archive.add(book)
+    assert len(archive.trades()) == 2
+
+
+def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) -> None:
+    book = trades_at(FRIDAY, "15:45", trade("1"))
+    entry = archive.add(book)
+    archive.withdraw(entry.id)
+    with pytest.warns(td.DataWarning, match="was withdrawn and stays so"):
+        again = archive.add(book)
+    assert (again.stored, again.withdrawn) == (False, True)
+    archive.add(trades_at(FRIDAY, "15:46", trade("1")))
+    assert len(archive.trades()) == 1

@@ -180,9 +180,18 @@ def _labelled(lots: list[Lot], trades: Slice) -> list[Lot]:
     first = _core.Groups([trades], pair).first() if lots else []
     for account, client in zip(*trades.cells(first, pair), strict=True):
         accounts.setdefault(client, []).append(account)
+    labels: dict[str | None, set[str | None]] = {}
+    for lot in lots:
+        labels.setdefault(lot.client_id, set()).add(lot.account)
     labelled = []
     for lot in lots:
         known = accounts.get(lot.client_id, [lot.account])
+        if known == [None] and len(labels[lot.client_id]) > 1:
+            raise ValueError(
+                f"opening lots of client {lot.client_id!r} have the accounts "
+                f"{', '.join(sorted(map(repr, labels[lot.client_id])))}, but its trades have none: "
+                "pass trades with an account"
+            )
         if lot.account is None and len(known) > 1:
             raise ValueError(
                 f"an opening lot of client {lot.client_id!r} has no account, but trades of that "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, Union
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union
 from .. import _core
 from .._core import Slice
 from .._util import validate
-from .._util.declarations import kinds_of
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
+from ..table.rows import on_clock
 from .keys import CONTRACT, KEY, ORDER_KEY, Key, Keyed
 
 if TYPE_CHECKING:
@@ -76,16 +76,6 @@ def both_books(orders: Orders, trades: Trades) -> tuple[OrderBook, Slice]:
     if len(book) and len(fills) and (zone is None) != (fills.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
     return book, fills if fills.zone in (None, zone) or zone is None else on_clock(fills, zone)
-
-
-def on_clock(rows: Slice, zone: tzinfo) -> Slice:
-    """Returns rows with the same instants on the clock of another zone."""
-    names = [name for name, kind in kinds_of(rows.record).items() if kind == "timestamp"]
-    moved = [
-        row._replace(**{name: row[name] and row[name].astimezone(zone) for name in names})
-        for row in rows
-    ]
-    return _core.from_rows(rows.record, moved).with_zone(zone)
 
 
 _ORDER_NUMBER = tuple(name for name in ORDER_KEY if not name.endswith(".day"))

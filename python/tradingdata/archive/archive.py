@@ -21,7 +21,7 @@ from .arrivals import Arrivals, both_books, clients_of, labels_of
 from .coverage import Index, Span, sessions_of, span_of
 from .databases import cursor
 from .folder import Disk, Objects
-from .ingest import KINDS, ArchiveFetch, Ingest, Received, time_of
+from .ingest import KINDS, ArchiveFetch, Ingest, Received, time_of, warn_of
 from .reader import Reader, explained, label_of
 from .store import BOOKS, Rows, Store
 
@@ -346,14 +346,17 @@ class Archive:
                 " pass `account`, otherwise records may be duplicated"
             )
 
-    def _store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
+    def _store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses; the ArchiveError of a failure has their books."""
         try:
             with explained(self.path, "write"):
-                entries = self._ingest.store_all(received)
-        except ArchiveError as error:
-            error.books = tuple(one.book for one in received if one.book is not None)
-            raise
+                entries = self._ingest.store_all(received, remarks)
+        except Exception as error:
+            failure = error
+            if not isinstance(error, ArchiveError):
+                failure = ArchiveError(f"{self.path} was not written: {error}", file=self.path)
+            failure.books = tuple(one.book for one in received if one.book is not None)
+            raise failure from error.__cause__ if failure is error else error
         with suppress(ArchiveError), explained(self.path, "write"):  # the responses are stored
             self._store.compact_closed(_merge)
         return entries
@@ -400,7 +403,10 @@ class Archive:
             account = response.account if response is not None else None
             self._check_label(not account, "the book has no account label", set())
         label = text("account", account or "")
-        return self._store_all([Received(name, label, "add", at, book)])[0]
+        remarks: list[str] = []
+        entry = self._store_all([Received(name, label, "add", at, book)], remarks)[0]
+        warn_of(remarks)
+        return entry
 
     def withdraw(self, fetch_id: str) -> None:
         """Takes a response back that is wrong, such as one stored under the wrong account.

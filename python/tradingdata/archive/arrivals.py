@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._util.validate import shown
 from ..accounts.fetch import accounts_error
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
-from .ingest import ArchiveFetch, Received
+from .ingest import ArchiveFetch, Received, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,10 @@ class Arrivals:
     """Stores what arrives of several accounts, in one commit if all arrive soon."""
 
     def __init__(
-        self, store: Callable[[Sequence[Received]], list[ArchiveFetch]], *, several: bool
+        self,
+        store: Callable[[Sequence[Received], list[str]], list[ArchiveFetch]],
+        *,
+        several: bool,
     ) -> None:
         self._store, self._several = store, several
         self._lock = threading.Condition()
@@ -50,6 +53,7 @@ class Arrivals:
         self._entries: dict[tuple[str, str], ArchiveFetch] = {}
         self._closed = threading.Event()
         self._error: ArchiveError | None = None
+        self._remarks: list[str] = []
         self._thread = threading.Thread(target=self._work, daemon=True)
         if several:
             self._thread.start()
@@ -81,7 +85,7 @@ class Arrivals:
         if not pending:
             return
         try:
-            entries = self._store(pending)
+            entries = self._store(pending, self._remarks)
         except ArchiveError as error:
             if self._error is None:
                 self._error = error
@@ -113,6 +117,7 @@ class Arrivals:
         Raises the error of a single client, or an AccountsError whose ``received`` are the entries
         of those that succeeded.
         """
+        warn_of(self._remarks)
         failures = [each.error for each in self._failures if each.error is not None]
         if self._error is not None:
             for failure in failures:

@@ -16,13 +16,14 @@ from .._util.warn import warn_user
 from ..books.book import OrderBook, TradeBook
 from ..books.issues import decode_issues, warn_of_lost
 from ..errors import ArchiveError, DataWarning
+from ..table.rows import on_clock
 from . import views
 from .coverage import newest, rank_of
 from .databases import connection
 from .store import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
     from .coverage import Index, Line
@@ -127,8 +128,12 @@ class Ingest:
             line |= {"id": _hash(f"withdraw {line['withdraws']}"), "again": True}
         self.store.commit([line], [])
 
-    def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
-        """Stores responses and failures in one commit, and returns their entries."""
+    def store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
+        """Stores responses and failures in one commit, and returns their entries.
+
+        What a caller is to be warned of is appended to ``remarks``: a warning that is an error must
+        not keep a response from being stored.
+        """
         with self.store.lock:
             log = self.store.log()
             self.index.update(log)
@@ -140,10 +145,16 @@ class Ingest:
                 line = self._line_of(each)
                 known = log.lines.get(line["id"])
                 if known and self.store.is_sound(log, known, whole=True):
-                    entries.append(self.entry(known, stored=False))
+                    gone = line["id"] in self.index.withdrawn
+                    entries.append(self.entry(known, stored=False, withdrawn=gone))
+                    if gone:
+                        remarks.append(
+                            f"a response of {line['day']} was withdrawn and stays so: add its book "
+                            "with another time (`at`) to have its records again"
+                        )
                     continue  # the same response once more
                 if each.book is not None and not self._repeats(log, line, each):
-                    content = self._content_of(each, line)
+                    content = self._content_of(each, line, remarks)
                     self._compare(opened, log, content)
                     for month in sorted({day[:7] for day, rows in line["days"].items() if rows}):
                         contents.setdefault((each.name, month), []).append(content)
@@ -212,12 +223,12 @@ class Ingest:
         days = sorted(covered | rows.keys()) or [line["day"]]
         line["days"] = {day: rows.get(day, 0) for day in days}
 
-    def _content_of(self, received: Received, line: Line) -> views.Content:
+    def _content_of(self, received: Received, line: Line, remarks: list[str]) -> views.Content:
         """Returns the rows of a response, and sets the days of its line."""
         book = received.book
         if not self.keep and not book._rows.masked:
             book = book._unpacked(*book._packed(), keep_personal_data=False)
-        rows, line["lost"] = _stored(book)
+        rows, line["lost"] = _stored(book, self.zone)
         day = date.fromisoformat(line["day"])
         limits = (_EARLIEST, day + _AHEAD if received.at else _LATEST)
         by_time = received.name == "trades" or received.at is None
@@ -225,11 +236,9 @@ class Ingest:
         days, wrong = content.count_days()
         self._cover(line, received, days)
         if wrong:
-            warn_user(
-                DataWarning(
-                    f"{wrong} of these {received.name} have a time that cannot be right and are "
-                    f"stored under {day}: check their times"
-                )
+            remarks.append(
+                f"{wrong} of these {received.name} have a time that cannot be right and are "
+                f"stored under {day}: check their times"
             )
         return content
 
@@ -287,13 +296,23 @@ def time_of(text: str) -> datetime:
     return datetime.strptime(text, _AT).replace(tzinfo=UTC)
 
 
-def _stored(book: AnyBook) -> tuple[_core.Slice, int]:
+def warn_of(remarks: Iterable[str]) -> None:
+    """Warns the caller of what was found while storing."""
+    for remark in remarks:
+        warn_user(DataWarning(remark))
+
+
+def _stored(book: AnyBook, zone: tzinfo) -> tuple[_core.Slice, int]:
     """Returns the rows of a book with their unknown fields and values that did not fit.
 
-    Also returns how many rows have values that did not fit.
+    Also returns how many rows have values that did not fit. The times of a book with another zone
+    are put on the clock of the archive's.
     """
-    book = book.localize(None)
     lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
+    texts = book._rows.record_texts() if lost else []
+    if book._rows.zone is not None and str(book._rows.zone) != str(zone):
+        book = book._of(on_clock(book._rows, zone), issues=book.issues)
+    book = book.localize(None)
     lost &= set(book.columns)
     if not lost:  # sorted, since sorting again, when they are read, is fast
         book = book.sort(views.TIMES[RECORDS[book._record]["noun"][1]][0], "row_no")
@@ -302,7 +321,6 @@ def _stored(book: AnyBook) -> tuple[_core.Slice, int]:
         return content, 0
     columns = {name: book._rows.column(name) for name in lost}
     rows = [row for row in range(len(book)) if any(c[row] is None for c in columns.values())]
-    texts = book._rows.record_texts()
     values = content.to_dict(_core.names_of(content.row_type))
     found = 0
     for row in rows:

@@ -22,7 +22,7 @@ from .._core import Order as Order
 from .._core import Slice
 from .._core import Stock as Stock
 from .._core import Trade as Trade
-from .._util.declarations import RECORDS
+from .._util.declarations import RECORDS, kinds_of
 from .._util.time_zones import zone_of_record
 from .._util.validate import no_field
 from .protocol import RowMethods, reduce_slice
@@ -183,6 +183,16 @@ def restored_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) ->
 def restored_row(rows: Slice) -> Record:
     """Restores a row from its pickle."""
     return rows[0]
+
+
+def on_clock(rows: Slice, zone: tzinfo) -> Slice:
+    """Returns rows with the same instants on the clock of another zone."""
+    names = [name for name, kind in kinds_of(rows.record).items() if kind == "timestamp"]
+    moved = [
+        row._replace(**{name: row[name] and row[name].astimezone(zone) for name in names})
+        for row in rows
+    ]
+    return _core.from_rows(rows.record, moved).with_zone(zone)
 
 
 for _name, _value in vars(RowMethods).items():
