@@ -308,7 +308,7 @@ def test_a_book_in_another_zone_has_the_same_trades(archive: td.Archive) -> None
         if str(dtype).startswith("datetime64") and "Asia" in str(dtype):
             frame[name] = frame[name].dt.tz_convert("UTC")
     there = td.TradeBook.from_arrow(frame)
-    assert [row.exch_trade_time.hour for row in there] == [21]
+    assert [td.required(row.exch_trade_time).hour for row in there] == [21]
     archive.add(there, at=clock("16:00"))
     assert [row.exch_trade_time for row in archive.trades(FRIDAY)] == [book[0].exch_trade_time]
     assert len(archive.trades()) == 1

@@ -348,15 +348,17 @@ class Archive:
 
     def _store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses; the ArchiveError of a failure has their books."""
+        books = tuple(one.book for one in received if one.book is not None)
         try:
             with explained(self.path, "write"):
                 entries = self._ingest.store_all(received, remarks)
+        except ArchiveError as error:
+            error.books = books
+            raise
         except Exception as error:
-            failure = error
-            if not isinstance(error, ArchiveError):
-                failure = ArchiveError(f"{self.path} was not written: {error}", file=self.path)
-            failure.books = tuple(one.book for one in received if one.book is not None)
-            raise failure from error.__cause__ if failure is error else error
+            failure = ArchiveError(f"{self.path} was not written: {error}", file=self.path)
+            failure.books = books
+            raise failure from error
         with suppress(ArchiveError), explained(self.path, "write"):  # the responses are stored
             self._store.compact_closed(_merge)
         return entries
