@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
+import sys
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,9 +16,22 @@ import tradingdata as td
 from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders, trades
 from tradingdata import _core
-from tradingdata.watch.polling import Rules, Watch
-from tradingdata.watch.updates import OrderState
-from watching import Clock, Polls, order_book, some_orders, some_trades, trade_updates, watched
+from tradingdata.watch.polling import Rules, Watch, _Watching
+from tradingdata.watch.updates import OrderState, TradeState, _State
+from watching import (
+    Clock,
+    Polls,
+    order_book,
+    some_orders,
+    some_trades,
+    trade_book,
+    trade_updates,
+    watched,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 ROWS = orders(5, order_no=str)
 
@@ -241,6 +256,74 @@ def test_an_interrupt_ends_nothing() -> None:
         next(watch)
     assert next(watch).changes == ()
     assert polls.at == [1000.0, 1005.0]
+
+
+def interrupted(nth: int, code: set[Any]) -> Callable[..., Any]:
+    """A trace function that interrupts once, at the nth line or return of the traced code."""
+    seen = itertools.count()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code not in code:
+            return None
+        if event in ("line", "return") and next(seen) == nth:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+@pytest.mark.parametrize("kind", ["fills", "changes"])
+def test_an_interrupt_anywhere_loses_no_update(kind: str) -> None:
+    """Ctrl-C after the records are known, and before the reader has the update."""
+    code = {
+        function.__code__
+        for owner in (_Watching, OrderState, TradeState, _State)
+        for function in vars(owner).values()
+        if hasattr(function, "__code__")
+    }
+    interrupts, nth = 1, -1
+    while interrupts:
+        nth, interrupts, clock, found = nth + 1, 0, Clock(), []
+        books: list[Any] = [trade_book(some_trades(count)) for count in (1, 2, 3)]
+        state: OrderState | TradeState = TradeState(books[0])
+        if kind == "changes":
+            books = [order_book(some_orders(count)) for count in (1, 2, 3)]
+            state = OrderState((), books[0])
+        watch = watched(iter(books[1:] + books[2:] * 2).__next__, state, clock)
+        before = sys.gettrace()
+        sys.settrace(interrupted(nth, code))
+        try:
+            for _ in range(3):
+                try:
+                    found.append(len(getattr(next(watch), kind)))
+                except KeyboardInterrupt:
+                    interrupts += 1
+        finally:
+            sys.settrace(before)
+        assert sum(found) == 2, f"interrupted at step {nth}"
+    assert nth > 50
+
+
+def test_an_interrupt_as_the_turn_begins_leaves_the_watch_usable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Turn:
+        lock = threading.Lock()
+        release = lock.release
+
+        def acquire(self, *, blocking: bool) -> bool:
+            is_acquired = self.lock.acquire(blocking=blocking)
+            if interrupts:
+                raise interrupts.pop()
+            return is_acquired
+
+    interrupts = [KeyboardInterrupt()]
+    clock = Clock()
+    watch = watched(Polls([order_book(some_orders(2))], clock), OrderState((), None), clock)
+    monkeypatch.setattr(watch, "_turn", Turn())
+    with pytest.raises(KeyboardInterrupt):
+        next(watch)
+    assert len(next(watch).orders) == 2
 
 
 def test_a_closed_client_ends_a_long_wait_at_once(service: Service) -> None:

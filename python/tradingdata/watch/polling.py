@@ -138,10 +138,14 @@ class _Watching(Generic[Update]):
         self._refused = 0
         self._is_polling = False
 
-    def _next(self) -> Plan[Any]:
-        """The plan of the next update; its result is None at the end."""
-        state = self._state
-        if state is None or not (yield from self._waited()):
+    def _next(self, state: OrderState | TradeState) -> Plan[Any]:
+        """The plan of the next update; its result is None at the end.
+
+        The update counts as undelivered until the iterator, in its last step, takes it.
+        """
+        if state.kept.undelivered is not None:
+            return state.kept.undelivered
+        if not (yield from self._waited()):
             self._state = None
             return None
         self._is_polling = True
@@ -219,15 +223,24 @@ class Watch(_Watching[Update], Iterator[Update]):
         self._turn = threading.Lock()
 
     def __next__(self) -> Update:
-        if not self._turn.acquire(blocking=False):
-            raise RuntimeError("this watch is already waiting in another thread: use one for each")
+        state = self._state
+        if state is None:
+            raise StopIteration
+        has_turn = True  # also if an interrupt hides what acquire() returns
         try:
+            has_turn = self._turn.acquire(blocking=False)
+            if not has_turn:
+                raise RuntimeError(
+                    "this watch is already waiting in another thread: use one for each"
+                )
             self._is_polling = False  # an interrupted poll has no result to wait for
-            update: Update | None = run(self._next())
+            update: Update | None = run(self._next(state))
         finally:
-            self._turn.release()
+            if has_turn:
+                self._turn.release()
         if update is None:
             raise StopIteration
+        state.kept = state.kept._replace(undelivered=None)
         return update
 
     def close(self) -> None:
@@ -269,16 +282,20 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
     async def __anext__(self) -> Update:
         if self._is_waiting:
             raise RuntimeError("this watch is already waiting in another task: use one for each")
+        state = self._state
+        if state is None:
+            raise StopAsyncIteration
         self._is_waiting = True
         try:
             self._is_polling = self._pending is not None
-            update: Update | None = await run_async(self._next())
+            update: Update | None = await run_async(self._next(state))
         except _Closed:
             update = None
         finally:
             self._is_waiting = False
         if update is None:
             raise StopAsyncIteration
+        state.kept = state.kept._replace(undelivered=None)
         return update
 
     async def _poll(self) -> Any:

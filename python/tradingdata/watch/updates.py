@@ -147,23 +147,46 @@ class _Absence(NamedTuple):
     was_cleared: bool  # whether most other records left the book at the same time
 
 
+class _Kept(NamedTuple):
+    """What is kept from one poll to the next.
+
+    Attributes:
+        book: The last good response, or None.
+        rows: Its records.
+        absent: The records that were in an earlier response only.
+        absences: One for each of these.
+        misses: Number of failed polls in a row.
+        undelivered: The update of the last poll until the reader has it, which an interrupt delays.
+    """
+
+    book: Any
+    rows: _core.Slice | None
+    absent: _core.Slice | None = None
+    absences: tuple[_Absence, ...] = ()
+    misses: int = 0
+    undelivered: Any = None
+
+
 class _State(Generic[AnyBook]):
-    """The records of the last good response, and those that were in an earlier one."""
+    """The records of the last good response, and those that were in an earlier one.
+
+    Attributes:
+        kept: These and the update that reports them. It is replaced as a whole, so that no
+            interrupt leaves records that are known but not reported.
+    """
 
     def __init__(self, previous: AnyBook | None) -> None:
-        self._book: AnyBook | None = previous
-        self._rows: _core.Slice | None = None if previous is None else previous._rows
-        self._absent: _core.Slice | None = None
-        self._absences: list[_Absence] = []  # one for each row of these
-        self._misses = 0
+        self.kept = _Kept(previous, None if previous is None else previous._rows)
 
     @property
     def _present(self) -> int:
-        return 0 if self._rows is None else len(self._rows)
+        return 0 if self.kept.rows is None else len(self.kept.rows)
 
     def _known(self, like: _core.Slice) -> _core.Slice:
         """Returns the records of the last book, then the absent ones, in the zone of others."""
-        parts = [part for part in (self._rows, self._absent) if part is not None and len(part)]
+        parts = [
+            part for part in (self.kept.rows, self.kept.absent) if part is not None and len(part)
+        ]
         # A book passed as ``previous`` may have another zone; its clock times are the same.
         parts = [part if part.zone == like.zone else part.with_zone(like.zone) for part in parts]
         return _core.join(parts) if len(parts) > 1 else parts[0] if parts else like[:0]
@@ -177,19 +200,18 @@ class _State(Generic[AnyBook]):
         cleared = len(rows) == self._present or (len(rows) > 1 and 2 * len(rows) >= self._present)
         return rows, bool(rows) and cleared
 
-    def _keep(
+    def _after(
         self,
         book: AnyBook,
         records: _core.Slice,
         known: _core.Slice,
         absences: dict[int, _Absence],
-    ) -> None:
-        """Replaces the book and its records; keeps those absent from it, given by their rows."""
+    ) -> _Kept:
+        """Returns a book, its records, and those absent from it, given by their rows."""
         oldest = _at(book) - _REMEMBERED
         absences = {row: absence for row, absence in absences.items() if absence.since > oldest}
-        self._absent = known.take(list(absences)) if absences else None
-        self._absences = list(absences.values())
-        self._book, self._rows = book, records
+        absent = known.take(list(absences)) if absences else None
+        return _Kept(book, records, absent, tuple(absences.values()))
 
 
 class OrderState(_State[OrderBook]):
@@ -201,8 +223,10 @@ class OrderState(_State[OrderBook]):
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
         """Returns the update for a failed poll."""
-        self._misses += 1
-        return OrderUpdate(self._book, (), False, error, self._misses, datetime.now(UTC))
+        book, misses = self.kept.book, self.kept.misses + 1
+        update = OrderUpdate(book, (), False, error, misses, datetime.now(UTC))
+        self.kept = self.kept._replace(misses=misses, undelivered=update)
+        return update
 
     def received(self, response: OrderBook, *, confirmed: bool = True) -> OrderUpdate | None:
         """Returns the update for a successful poll.
@@ -214,7 +238,8 @@ class OrderState(_State[OrderBook]):
         at, present = _at(response), self._present
         changes: tuple[OrderChange, ...] = ()
         cleared = False
-        if self._book is None or response != self._book:  # compared in C++, far cheaper than below
+        kept = self.kept
+        if kept.book is None or response != kept.book:  # compared in C++, far cheaper than below
             known = self._known(response._rows)
             compared = compare(response._rows, known, self._ignore)
             vanished, cleared = self._vanished(compared)
@@ -225,12 +250,13 @@ class OrderState(_State[OrderBook]):
                 changes = tuple(change for change in changes if change.kind != "gone")
             absence = _Absence(at, cleared)
             absences = {
-                row: absence if row < present else self._absences[row - present]
+                row: absence if row < present else self.kept.absences[row - present]
                 for row in compared.left
             }
-            self._keep(response, response._rows, known, absences)
-        self._misses = 0
-        return OrderUpdate(response, changes, cleared, None, 0, at)
+            kept = self._after(response, response._rows, known, absences)
+        update = OrderUpdate(response, changes, cleared, None, 0, at)
+        self.kept = kept._replace(misses=0, undelivered=update)
+        return update
 
 
 class TradeState(_State[TradeBook]):
@@ -239,12 +265,14 @@ class TradeState(_State[TradeBook]):
     def __init__(self, previous: TradeBook | None) -> None:
         super().__init__(_checked(previous, TradeBook))
         if previous is not None:
-            self._rows = distinct(previous._rows)
+            self.kept = self.kept._replace(rows=distinct(previous._rows))
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
         """Returns the update for a failed poll."""
-        self._misses += 1
-        return TradeUpdate(self._book, (), (), False, error, self._misses, datetime.now(UTC))
+        book, misses = self.kept.book, self.kept.misses + 1
+        update = TradeUpdate(book, (), (), False, error, misses, datetime.now(UTC))
+        self.kept = self.kept._replace(misses=misses, undelivered=update)
+        return update
 
     def received(self, response: TradeBook, *, confirmed: bool = True) -> TradeUpdate | None:
         """Returns the update for a successful poll.
@@ -257,7 +285,8 @@ class TradeState(_State[TradeBook]):
         fills: tuple[Trade, ...] = ()
         changes: tuple[TradeChange, ...] = ()
         cleared = False
-        if self._book is None or response != self._book:
+        kept = self.kept
+        if kept.book is None or response != kept.book:
             trades = distinct(response._rows)
             known = self._known(trades)
             compared = compare(trades, known)
@@ -268,9 +297,10 @@ class TradeState(_State[TradeBook]):
             fills = tuple(copies(trades, new))
             absences = self._absences_after(compared, _Absence(at, cleared))
             changes = self._changes(trades, known, compared, absences)
-            self._keep(response, trades, known, absences)
-        self._misses = 0
-        return TradeUpdate(response, fills, changes, cleared, None, 0, at)
+            kept = self._after(response, trades, known, absences)
+        update = TradeUpdate(response, fills, changes, cleared, None, 0, at)
+        self.kept = kept._replace(misses=0, undelivered=update)
+        return update
 
     def _absences_after(self, compared: Comparison, absence: _Absence) -> dict[int, _Absence]:
         """Returns the absences by row, of which some are only now known not to be of a clearing.
@@ -279,10 +309,10 @@ class TradeState(_State[TradeBook]):
         """
         present = self._present
         absences = {
-            row: absence if row < present else self._absences[row - present]
+            row: absence if row < present else self.kept.absences[row - present]
             for row in compared.left
         }
-        away = sum(absence.was_cleared for absence in self._absences)
+        away = sum(absence.was_cleared for absence in self.kept.absences)
         still = [row for row in absences if row >= present and absences[row].was_cleared]
         if still and 2 * len(still) <= away:
             absences.update({row: absences[row]._replace(was_cleared=False) for row in still})
@@ -302,7 +332,7 @@ class TradeState(_State[TradeBook]):
             return row is not None and row >= present and not was_cleared(row)
 
         def was_cleared(row: int) -> bool:
-            return row >= present and self._absences[row - present].was_cleared
+            return row >= present and self.kept.absences[row - present].was_cleared
 
         back = [row for row, old in enumerate(compared.matches) if was_busted(old)]
         corrected = [
