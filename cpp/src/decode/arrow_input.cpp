@@ -161,7 +161,7 @@ std::string ArrayReader::decimal(std::int64_t row, const WireType& type) const {
   std::uint64_t carry = 1;
   for (std::uint32_t& limb : limbs) {
     if (!negative) break;
-    carry += static_cast<std::uint32_t>(~limb);
+    carry += ~limb;
     limb = static_cast<std::uint32_t>(carry);
     carry >>= limb_bits;
   }
