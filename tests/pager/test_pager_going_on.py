@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -94,6 +98,44 @@ class TestErrors:
         assert codes(next(reader).to_dicts()) == codes(ROWS)[5:8]
 
 
+class InterruptAt:
+    """A profile function: raises at one of the points where Python runs signal handlers.
+
+    They are the entry of a function and the return of one that is written in C.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = self.left = number
+        self.place = ""
+
+    def __call__(self, frame: FrameType, event: str, function: Any) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event not in {"call", "c_return"} or path.parts[-3:-1] != ("tradingdata", "client"):
+            return
+        if function is sys.setprofile or frame.f_code.co_name == "__del__":
+            return
+        self.left -= 1
+        if self.left == 0:
+            sys.setprofile(None)
+            self.place = f"{path.name}:{frame.f_lineno}"
+            raise KeyboardInterrupt
+
+
+def read_through(reader: Iterator[Any], found: list[Any], point: InterruptAt) -> None:
+    """Reads to the end, and goes on after the interrupt."""
+    while True:
+        sys.setprofile(point if point.left > 0 else None)
+        try:
+            item = next(reader, None)
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.setprofile(None)
+        if item is None:
+            return
+        found.append(item)
+
+
 class TestInterruptions:
     """F164: the next call goes on."""
 
@@ -154,6 +196,26 @@ class TestInterruptions:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+    @pytest.mark.parametrize("way", ["pages", "__iter__"])
+    def test_an_interrupt_wherever_python_handles_signals_loses_no_row(
+        self, service: Service, client: td.Client, way: str
+    ) -> None:
+        """A page, or a row, that was taken and not yet returned was lost without an error."""
+        service.choose(pages(ROWS[:6]))
+        point, torn = InterruptAt(0), 0
+        while not point.left:
+            point = InterruptAt(point.number + 1)
+            reader = getattr(client.search("x", page_size=3, prefetch=1), way)()
+            found: list[Any] = []
+            try:
+                read_through(reader, found, point)
+            except td.CallCancelledError:
+                torn += 1
+            else:
+                rows = found if way == "__iter__" else [stock for page in found for stock in page]
+                assert [stock.co_code for stock in rows] == codes(ROWS[:6]), point.place
+        assert torn < point.number
 
     def test_another_thread_that_reads_it(
         self, service: Service, client: td.Client, gate: threading.Event

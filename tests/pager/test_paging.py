@@ -12,7 +12,7 @@ import pytest
 import tradingdata as td
 from listings import PAST_END, Listing, read
 from tradingdata import _core
-from tradingdata.client.paging import PageRequest, Paging, keys_of
+from tradingdata.client.paging import Page, PageRequest, Paging, keys_of
 from tradingdata.errors import BadRequestError, ServerError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
@@ -38,9 +38,17 @@ def read_pages(*pages: list[Row], size: int = 4) -> tuple[list[Any], Paging]:
         paging.sent(request)
         rows = pages[request.page - 1] if request.page <= len(pages) else []
         paging.receive(request, page_of(*rows))
-        while (page := paging.take()) is not None:
+        while (page := take(paging)) is not None:
             taken += [rows[row] for row in page.rows]
     return taken, paging
+
+
+def take(paging: Paging) -> Page | None:
+    """The next page, which its reader then has."""
+    page = paging.take()
+    assert paging.take() is page
+    paging.taken = None
+    return page
 
 
 def refusal(status: int) -> td.TradingDataError:
@@ -95,7 +103,7 @@ def test_each_response_leads_to_the_right_request(course: str) -> None:
             paging.receive(request, numbered(first, response))
             rows = first + response
         if paging.ended != "error":
-            while paging.take() is not None:
+            while take(paging) is not None:
                 pass
         request = paging.next_request()
         assert request == (following and PageRequest(*following))
@@ -121,7 +129,7 @@ def test_page_1_is_requested_once_more_with_10_rows(status: int) -> None:
     assert (paging.ended, paging.limit, paging.requests) == ("error", 10, 2)
     for _ in range(2):
         with pytest.raises(BadRequestError, match="too large"):
-            paging.take()
+            take(paging)
 
 
 @pytest.mark.parametrize(("size", "start"), [(100, 1), (None, 7)])
@@ -155,15 +163,15 @@ def test_full_pages_earn_prefetching() -> None:
     arrive(3)
     assert send() is None  # three full pages earn another, but three are not taken
     for page in (1, 2, 3):
-        taken = paging.take()
+        taken = take(paging)
         assert taken is not None
         assert taken.number == page
         assert (send(), send()) == (page + 3, None)
     arrive(6)
     arrive(5)
-    assert paging.take() is None
+    assert take(paging) is None
     arrive(4)
-    assert [taken.number for _ in range(3) if (taken := paging.take())] == [4, 5, 6]
+    assert [taken.number for _ in range(3) if (taken := take(paging))] == [4, 5, 6]
 
 
 def test_f77_an_error_waits_for_its_turn() -> None:
@@ -177,11 +185,11 @@ def test_f77_an_error_waits_for_its_turn() -> None:
     assert paging.ended is None
     paging.receive(requests[2], numbered(20, 10))
     assert paging.ended == "error"
-    assert [taken.number for _ in range(3) if (taken := paging.take())] == [1, 2, 3]
+    assert [taken.number for _ in range(3) if (taken := take(paging))] == [1, 2, 3]
     assert paging.page == 4
     for _ in range(2):
         with pytest.raises(ServerError):
-            paging.take()
+            take(paging)
 
 
 def test_the_same_code_with_other_content_and_rows_without_codes_are_kept() -> None:
@@ -269,7 +277,7 @@ def test_a_pass_keeps_keys_and_no_rows() -> None:
         paging.sent(request)
         received = numbered(first, 100)
         paging.receive(request, received)
-        assert paging.take() is not None
+        assert take(paging) is not None
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert kept < 6e6

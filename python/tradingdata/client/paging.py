@@ -100,6 +100,7 @@ class Paging:
         page: Where to resume: the next page to take, counted in pages of ``limit`` rows.
         ended: Why there are no more pages, or None while there may be more.
         doubt: Why there may be rows that were not read, a key of ``DOUBTS``; else None.
+        taken: The page taken last, until its reader has it and sets this to None.
         pages: Number of pages taken.
         items: Number of rows taken.
         duplicates: Number of rows dropped.
@@ -122,6 +123,7 @@ class Paging:
         # Requests sent and not yet evaluated, with what they returned.
         self._requests: dict[PageRequest, tuple[Any, ...] | TradingDataError | None] = {}
         self._ready: list[tuple[Page, int]] = []  # with the number of rows dropped
+        self.taken: Page | None = None
         self._error: TradingDataError | None = None
         self._contents: set[bytes] = set()  # of the rows accepted so far
         self._stocks: set[int] = set()
@@ -299,18 +301,24 @@ class Paging:
     def take(self) -> Page | None:
         """Returns the next page in order, or None if there is none yet, or no more.
 
+        It is the same one until ``taken`` is set to None: an interrupt must not lose it.
+
         Raises:
             TradingDataError: The error of the page whose turn has come, each time.
         """
+        if self.taken is not None:
+            return self.taken
         if not self._ready:
             if self._error is not None:
                 raise copy.copy(self._error)  # its traceback would refer to this pass
             return None
-        page, dropped = self._ready.pop(0)
-        self.page = page.number + (0 if self._cut and not self._ready else 1)
-        self.pages += 1
-        self.items += len(page.rows)
-        self.duplicates += dropped
+        (page, dropped), *ready = self._ready
+        following = page.number + (0 if self._cut and not ready else 1)
+        items = self.items + len(page.rows)
+        # One statement without a call, so that no interrupt comes between.
+        self._ready, self.taken, self.page, self.pages, self.items, self.duplicates = (
+            ready, page, following, self.pages + 1, items, self.duplicates + dropped
+        )  # fmt: skip
         return page
 
 

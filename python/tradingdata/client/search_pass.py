@@ -7,7 +7,6 @@ by the worker of an event loop.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -166,40 +165,52 @@ class SearchPass:
         self._until = until
         self._bar = bar
         self._in_flight: dict[int, Sent] = {}
-        self._taken: Page | None = None  # until it is returned
-        self._received: list[StockList] = []
+        self._received: dict[int, StockList] = {}  # by page
+        self._unread: StockList | None = None  # the latest page, until it is read row by row
         self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
         self._warned = self._closed = self._is_torn = False
         self._is_crowded = False  # no room ahead of the reader until it has taken a page
-        self._in_use = threading.Lock()
+        self._turn: dict[str, object] = {}  # of the one reader, if there is one
         self.page = paging.page  # the first that was not yielded completely
 
     # -- what the iterators call --
 
     def next_page(self) -> Plan[StockList | None]:
         """The plan of the next page; returns None at the end."""
-        if not self._in_use.acquire(blocking=False):
-            raise ConfigurationError(
-                "another thread or task is reading this search: iterate once for each of them"
-            )
+        turn = object()
         try:
+            if self._turn.setdefault("reader", turn) is not turn:
+                raise ConfigurationError(
+                    "another thread or task is reading this search: iterate once for each of them"
+                )
             page = yield from self._next_page()
-        finally:
-            self._in_use.release()
-        if page is None:
-            self.close()
+            if page is None:
+                self.close()
+                self._turn = {}
+            else:
+                number, following = self._last_number, self.paging.page
+                # One statement without a call, so that no interrupt comes between.
+                self._received[number], self._unread, self.page, self.paging.taken, self._turn = (
+                    page, page, following, None, {}
+                )  # fmt: skip
+        except BaseException:
+            if self._turn.get("reader") is turn:
+                self._turn = {}
+            raise
         return page
 
     def next_row(self) -> Plan[Stock | None]:
         """The plan of the next stock; returns None at the end."""
-        while (row := next(self._rows, None)) is None:
-            self.page = self.paging.page
-            page = yield from self.next_page()
-            if page is None:
-                return None
+        while True:
+            for row in self._rows:  # an interrupt could come between next() and the return
+                return row
+            if self._unread is None:
+                self.page = self.paging.page
+                page = yield from self.next_page()
+                if page is None:
+                    return None
             self.page = self._last_number
-            self._rows = iter(page)
-        return row
+            self._rows, self._unread = iter(self._unread or ()), None
 
     def close(self) -> None:
         """Cancels the requests in flight; there are no more pages."""
@@ -220,9 +231,7 @@ class SearchPass:
                 self._evaluate(waiting_since)
                 if self._closed:
                     return None
-                if self._taken is None:
-                    self._taken = self.paging.take()
-                if self._taken is not None:
+                if (taken := self.paging.take()) is not None:
                     self._is_crowded = False
                     self._prefetch()
                     break
@@ -241,11 +250,9 @@ class SearchPass:
         if warning is not None and not self._warned:
             self._warned = True
             warn_user(warning)
-        if self._taken is None or self._closed:
+        if taken is None or self._closed:
             return None
-        stocks = self._yielded(self._taken)  # may warn, and warnings may be errors
-        self._taken = None
-        return stocks
+        return self._yielded(taken)  # may warn, and warnings may be errors
 
     def _send(self) -> None:
         while (request := self.paging.next_request()) is not None:
@@ -253,9 +260,11 @@ class SearchPass:
             if ahead and self._is_crowded:
                 break
             timeout = self._time_left()
-            call = self._port.submit(self._query, request, timeout, ahead=ahead)
+            # It is in flight already if an interrupt came before `sent`.
+            if all(request != sent.request for sent in self._in_flight.values()):
+                call = self._port.submit(self._query, request, timeout, ahead=ahead)
+                self._in_flight[call] = Sent(request, time.monotonic() + timeout / 2, ahead)
             self.paging.sent(request)
-            self._in_flight[call] = Sent(request, time.monotonic() + timeout / 2, ahead)
 
     def _prefetch(self) -> None:
         """Requests pages ahead of the reader; an error must not cost the page that it waits for."""
@@ -310,8 +319,7 @@ class SearchPass:
         )
         if len(page.rows) != len(stocks):
             stocks = stocks._part(table.take(page.rows))
-        self._received.append(stocks)
-        self._last_number, self.page = page.number, self.paging.page
+        self._last_number = page.number
         self._bar.update(len(stocks))
         return stocks
 
@@ -320,7 +328,7 @@ class SearchPass:
         if error.received is not None:  # raised before
             return error
         error.account = self._client.account
-        error.received = concat([StockList(), *self._received])
+        error.received = concat([StockList(), *self._received.values()])
         if error.page is None:
             error.page = self.paging.page
         if self._received and not isinstance(error, PaginationError):
