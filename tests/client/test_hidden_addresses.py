@@ -108,6 +108,7 @@ def test_f159_a_proxy_that_fails_is_named_without_its_password() -> None:
 
 @pytest.mark.parametrize("variable", ["https_proxy", "TRADINGDATA_BASE_URL"])
 def test_f159_the_command_line_shows_none(variable: str) -> None:
+    pytest.importorskip("typer")
     code = (
         "import sys; from tradingdata.cli import main; sys.argv[1:] = ['check']; sys.exit(main())"
     )
@@ -131,6 +132,7 @@ def test_f159_the_command_line_shows_none(variable: str) -> None:
 
 
 def test_f159_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
+    pytest.importorskip("typer")
     profiles.write_text(f'[desk1]\nbase_url = "https://desk:{SECRET}@api.example.test"\n')
     done = run("profiles", "list")
     assert "api.example.test" in done.text
