@@ -162,7 +162,9 @@ class CurlTransport final : public Transport {
     check(curl_multi_perform(multi_, &running));
     collect(arrivals);
     for (const CallId id : lost_) {
-      arrivals.push_back({id, detail::failure_of(detail::Fault::forked)});
+      Arrival& arrival = arrivals.emplace_back();
+      arrival.id = id;
+      arrival.what = detail::failure_of(detail::Fault::forked);
     }
     lost_.clear();
   }
