@@ -151,6 +151,7 @@ def test_f109_aclose_ends_what_is_under_way_and_is_final(service: Service) -> No
             await client.aclose()
             ends = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(end) for end in ends} == {td.ClientClosedError}
+        assert len({id(end) for end in ends}) == 3, "each call has an error, a traceback of its own"
         await client.aclose()
         assert client.closed
         assert repr(client).endswith("closed>")

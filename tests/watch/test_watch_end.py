@@ -36,6 +36,24 @@ def test_no_poll_is_made_at_the_end_against_what_the_service_asks() -> None:
     assert schedule.due(0.0, 12.0) is None
 
 
+def test_an_interrupt_of_the_last_poll_does_not_skip_it() -> None:
+    clock = Clock()
+    answers = iter([order_book([]), KeyboardInterrupt(), order_book([])])
+
+    def poll() -> td.OrderBook:
+        answer = next(answers)
+        if isinstance(answer, KeyboardInterrupt):
+            raise answer
+        return answer
+
+    watch = watched(poll, OrderState((), None), clock, left=lambda: 1003.0 - clock.now)
+    next(watch)
+    with pytest.raises(KeyboardInterrupt):
+        next(watch)
+    assert len(list(watch)) == 1
+    assert next(answers, None) is None
+
+
 def test_an_end_is_a_time_of_today_or_a_moment() -> None:
     now = dt.datetime.now(dt.UTC)
     for until in (

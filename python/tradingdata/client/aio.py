@@ -14,6 +14,7 @@ import time
 import weakref
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
+from copy import copy
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -165,8 +166,8 @@ class LoopPort:
         self._worker = None
         waiting, self._waiting = self._waiting, {}
         for future, _ in waiting.values():
-            if error is not None:
-                fail(future, error)
+            if error is not None:  # one each: an exception that is raised keeps its traceback
+                fail(future, copy(error))
 
     def _take(self) -> None:
         if self.closed:

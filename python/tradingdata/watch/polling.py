@@ -59,14 +59,14 @@ class Schedule:
         self._not_before = -math.inf
         self._due: float | None = None
         self._refusals = 0
-        self._is_last = False
+        self._begins_last = self._is_over = False
 
     def due(self, now: float, end: float) -> float | None:
         """Returns when to poll next, or None if there is no further poll.
 
         The last poll is at ``end``, so that nothing before it goes unreported.
         """
-        if self._is_last:
+        if self._is_over:
             return None
         if self._due is None:
             self._due = self._next(now)
@@ -75,14 +75,15 @@ class Schedule:
         return end if self._not_before <= end else None
 
     def begin(self, now: float, end: float) -> None:
-        """Records that a poll begins."""
+        """Records that a poll begins; one that an interrupt ends is made again."""
         if self._start is None:
             self._start = now
-        self._is_last = now >= end
+        self._begins_last = now >= end
         self._due = None
 
     def ended(self, now: float, error: TradingDataError | None) -> None:
         """Records that a poll ended, and with which error."""
+        self._is_over = self._begins_last
         if error is None or not _is_refusal(error):
             self._refusals = 0 if error is None else self._refusals
             return
