@@ -30,17 +30,8 @@ JOBS = str(os.cpu_count() or 2)
 LONG = bool(os.environ.get("TRADINGDATA_LONG"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
+EVERYTHING = ("all", "notebook", "dask")
 PARALLEL = ("-q", "-n", JOBS, "--dist", "worksteal")
-# What the tests of wheels and of other interpreters need at least.
-TEST_BASICS = (
-    "hypothesis",
-    "msgspec",
-    "pytest",
-    "pytest-timeout",
-    "pytest-xdist",
-    "pytz",
-    "trustme",
-)
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = ["demo", "core", "python", "lint", "format"]
@@ -88,14 +79,15 @@ def add(session: nox.Session, venv: Path, *arguments: object, **env: str) -> Non
     uv(session, "pip", "install", "--quiet", "--python", venv, *arguments, **env)
 
 
-def install(session: nox.Session, venv: Path, *extras: str) -> None:
-    """Installs what some extras require, in the versions of the lock file, if it is not there.
+def install(session: nox.Session, venv: Path, *names: str) -> None:
+    """Installs some extras and groups, in the versions of the lock file, if they are not there.
 
     The lock file names PyPI; the exported names, versions and hashes fit any index that pip uses.
     """
-    file = BUILD / "requirements" / f"{'-'.join(extras) or 'base'}.txt"
+    file = BUILD / "requirements" / f"{'-'.join(names) or 'base'}.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
-    chosen = [option for extra in extras for option in ("--extra", extra)]
+    kinds = (("--extra" if name in EXTRAS else "--group", name) for name in names)
+    chosen = [option for pair in kinds for option in pair]
     uv(session, "export", "--frozen", "--no-emit-project", "--no-header", *chosen, "-o", file)
     # An environment does not survive a move of its folder or another interpreter.
     home = f"{venv} by {interpreter()}\n"
@@ -159,11 +151,11 @@ def install_wheel(session: nox.Session, venv: Path) -> None:
         installed.write_text(str(file), "utf-8")
 
 
-def environment(session: nox.Session, *extras: str) -> None:
-    """Prepares .venv-test: the wheel, what the tests need, and some extras."""
-    install(session, TEST, "all", "test", "lint")
-    for extra in extras:
-        install(session, TEST, extra)
+def environment(session: nox.Session, *groups: str) -> None:
+    """Prepares .venv-test: the wheel, what the tests need, and some groups."""
+    install(session, TEST, *EVERYTHING, "test", "lint")
+    for group in groups:
+        install(session, TEST, group)
     install_wheel(session, TEST)
 
 
@@ -218,7 +210,7 @@ def python(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """ruff, shellcheck, the hosted workflows, the lock file"""
-    install(session, TEST, "all", "test", "lint")
+    install(session, TEST, *EVERYTHING, "test", "lint")
     run(session, "ruff", "check", ".")
     files = [path for path in sorted((ROOT / ".ci").rglob("*")) if path.is_file()]
     scripts = [path for path in files if re.match(r"#!.*\bbash\b", path.read_text("utf-8"))]
@@ -234,7 +226,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def format(session: nox.Session) -> None:
     """ruff format, clang-format; `-- --fix` applies them"""
-    install(session, TEST, "all", "test", "lint")
+    install(session, TEST, *EVERYTHING, "test", "lint")
     fix = "--fix" in session.posargs
     sources = [*(ROOT / "cpp").rglob("*.[ch]pp"), *(ROOT / "python/bindings").rglob("*.[ch]pp")]
     session.run(TEST / "bin/ruff", "format", *([] if fix else ["--check"]), ".")
@@ -412,7 +404,7 @@ def pythons(session: nox.Session) -> None:
         folders = ("records", "client", *(("transport", "pager") if LONG else ()))
         tested = [f"tests/{name}" for name in folders]
         uv(session, "venv", "--quiet", "--clear", "--seed", "--python", path, venv)
-        add(session, venv, *PROJECT["build-system"]["requires"], *TEST_BASICS)
+        add(session, venv, *PROJECT["build-system"]["requires"], "--group", "test-wheel")
         # One build folder for all: the core is compiled once, the bindings for each.
         shutil.rmtree(folder, ignore_errors=True)
         options = ("build-dir=build/pythons/cmake", "cmake.define.TRADINGDATA_LTO=OFF")
@@ -481,7 +473,7 @@ def soak(session: nox.Session) -> None:
 @nox.session
 def dev(session: nox.Session) -> None:
     """.venv-dev: an editable installation, compiled quickly; `-- tests/x -k y` runs tests in it"""
-    install(session, DEV, "all", "test", "lint", "types", "dev")
+    install(session, DEV, *EVERYTHING, "test", "lint", "types", "dev")
     tools = {**build_tools(session), "PATH": f"{DEV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     made = [ROOT / name for name in ("pyproject.toml", "CMakePresets.json")]
     # The installation lists the modules that it found.
