@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import tradingdata as td
@@ -33,7 +34,7 @@ PANDAS = {
     "integer": "Int64",
     "number": "float64",
     "string, timestamp": "datetime64[us]",
-    "string, date": "datetime64[us]",
+    "string, date": "date32[day][pyarrow]",
 }
 POLARS = {
     "string": pl.String(),
@@ -66,11 +67,8 @@ def values(column: pd.Series[Any]) -> list[Any]:
 
 def check(frame: pd.DataFrame, expected: Sample) -> None:
     assert list(frame.columns) == list(expected.kinds)
-    for name, kind in expected.kinds.items():
-        wanted = expected.column(name)
-        if kind == "string, date":
-            wanted = [day and dt.datetime(day.year, day.month, day.day) for day in wanted]
-        assert values(frame[name]) == wanted, name
+    for name in expected.kinds:
+        assert values(frame[name]) == expected.column(name), name
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,6 +147,26 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
     check(expected.book.to_pandas(), expected)
 
 
+@pytest.mark.parametrize("kind", ["trade", "order"])
+def test_f175_a_date_of_a_row_finds_its_rows_in_a_frame(kind: str) -> None:
+    book = sample(kind, 60).book
+    frame, arrow = book.to_pandas(), book.to_arrow()
+    polars_frame = book.to_polars().with_row_index("at")
+    for name in of_kind(sample(kind, 60), "string, date"):
+        days = [row[name] for row in book]
+        day = next(day for day in days if day)
+        equal = [at for at, one in enumerate(days) if one == day]
+        earlier = [at for at, one in enumerate(days) if one and one < day]
+        column = frame[name]
+        assert frame[column == day].index.tolist() == equal
+        assert frame[column.isin([day])].index.tolist() == equal
+        assert frame.query(f"{name} == @day").index.tolist() == equal
+        assert frame[column == column[equal[0]]].index.tolist() == equal
+        assert frame[column < day].index.tolist() == earlier
+        assert polars_frame.filter(pl.col(name) == day)["at"].to_list() == equal
+        assert pc.indices_nonzero(pc.equal(arrow[name], day)).to_pylist() == equal
+
+
 def test_localized_books_give_localized_frames(storage: str) -> None:
     expected = sample("order", 40)
     book = expected.book.localize("Asia/Kolkata")
@@ -163,7 +181,7 @@ def test_localized_books_give_localized_frames(storage: str) -> None:
         assert polars_frame[name].to_list() == rows
         assert arrow[name].to_pylist() == rows
     dates = of_kind(expected, "string, date")
-    assert {str(pandas_frame[name].dtype) for name in dates} == {"datetime64[us]"}
+    assert {str(pandas_frame[name].dtype) for name in dates} == {PANDAS["string, date"]}
     assert str(book[:0].to_pandas()["order_date_time"].dtype) == "datetime64[us, Asia/Kolkata]"
 
 

@@ -72,9 +72,10 @@ class TableExport:
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
-        The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2),
-        integers ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a
-        localized book), dates ``datetime64[us]`` at midnight.
+        The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2), integers
+        ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a localized
+        book), dates ``date32[day][pyarrow]``: compare these with a ``date``, as in
+        ``frame[frame.expiry_date == trade.expiry_date]``, not with text or a ``Timestamp``.
 
         Args:
             columns: The columns, in this order; all if None.

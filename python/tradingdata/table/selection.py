@@ -92,16 +92,15 @@ class Selection:
         """Returns a pandas DataFrame, made by pyarrow."""
         pandas = require("pandas", "pandas", "to_pandas()")
         table = self._arrow("large", "pandas", "to_pandas()")
-        for at, (name, kind) in enumerate(self.kinds.items()):
-            if kind == "date":
-                table = table.set_column(at, name, table.column(at).cast("timestamp[us]"))
         dtypes = {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
         if zone := self.rows.zone:
             # By name, if it has one: pandas 2 makes pytz zones of names, and never considers one of
             # these equal to a ZoneInfo.
             dtypes["timestamp"] = pandas.DatetimeTZDtype("us", getattr(zone, "key", None) or zone)
-        kinds = zip(table.schema.types, self.kinds.values(), strict=True)
-        mapped = {each: dtypes[kind] for each, kind in kinds if kind in dtypes}
+        kinds = dict(zip(table.schema.types, self.kinds.values(), strict=True))
+        mapped = {each: dtypes[kind] for each, kind in kinds.items() if kind in dtypes}
+        # In a column of datetime64 no value equals a `date`, and comparing finds no rows.
+        mapped |= {each: pandas.ArrowDtype(each) for each, kind in kinds.items() if kind == "date"}
         # Threads take more time to start than they save.
         frame: pd.DataFrame = table.to_pandas(types_mapper=mapped.get, use_threads=False)
         return frame
