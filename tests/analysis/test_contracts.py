@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from cases import CALL, KEY_OF_C1, TWO_CONTRACTS, expiring, made
+from analysis_samples import TIME
+from cases import CALL, KEY_OF_C1, PUT, TWO_CONTRACTS, expiring, made, when
 
 JUST_EXPIRED, OCTOBER = dt.date(2026, 11, 17), dt.date(2026, 10, 27)
 
@@ -64,6 +65,46 @@ def test_two_contracts_of_one_id_are_two_positions() -> None:
         td.positions(td.TradeBook([*TWO_CONTRACTS, made(3, "B", 1, 1, "20 11:00")]))
 
 
+PAIR = [made(1, "B", 10, 100, "20 10:00"), made(2, "S", 10, 110, "20 11:00")]
+LATER = made(3, "B", 75, 5, "20 12:00", **expiring(29, 12, **PUT))
+
+
+@pytest.mark.parametrize("closed", [24, 17])
+def test_a_price_by_id_may_be_that_of_a_closed_contract(closed: int) -> None:
+    """Unless that had expired on the day of the price."""
+    days = {24: ("20", "20"), 17: ("16", "20")}[closed]
+    pair = [row._replace(**expiring(closed, **CALL)) for row in PAIR]
+    trades = td.TradeBook(
+        [row._replace(**{TIME: when(f"{days[0]} 10:0{at}")}) for at, row in enumerate(pair)]
+        + [LATER]
+    )
+    pnl = td.realised_pnl(trades)
+    calculations: list[Any] = [
+        lambda prices: td.day_pnl(trades, prices=prices),
+        lambda prices: td.unrealised_pnl(pnl, prices),
+        lambda prices: td.unrealised_pnl(td.positions(trades), prices),
+    ]
+    for calculate in calculations:
+        if closed == 24:
+            with pytest.raises(ValueError, match=r"means two contracts, .* give it by \('NSE"):
+                calculate({"43210": 5.0})
+        else:
+            assert calculate({"43210": 5.0}).unrealised == 0.0
+        assert calculate({("43210", dt.date(2026, 12, 29)): 6.0}).unrealised == 75.0
+        assert calculate({("NSE", "D", "43210", dt.date(2026, 12, 29)): 6}).unrealised == 75.0
+
+
+def test_a_settlement_by_id_may_be_that_of_a_closed_contract() -> None:
+    pair = [row._replace(**expiring(17, **CALL)) for row in PAIR]
+    trades = td.TradeBook([*pair, made(3, "B", 75, 5, "20 12:00", **expiring(24, **PUT))])
+    after = made(4, "B", 1, 1, "25 10:00", security_id="1")
+    both = td.concat([trades, td.TradeBook([after])])
+    with pytest.raises(ValueError, match="settle has '43210', which means two contracts"):
+        td.realised_pnl(both, settle={"43210": 0})
+    found = td.realised_pnl(both, settle={("43210", dt.date(2026, 11, 24)): 0})
+    assert found.realised == 100.0 - 375.0
+
+
 def test_a_multiplier_is_proved_though_the_lot_size_is_another() -> None:
     """C5"""
     trades = td.TradeBook([made(5, "B", 1, 10, "20 19:00", 12_500)])
@@ -98,7 +139,9 @@ def test_one_client_under_two_labels_is_two_accounts() -> None:
     """C26"""
     fills = [made(1, "B", 1, 100, "20 10:00"), made(2, "S", 1, 105, "20 11:00")]
     losses = [row._replace(txn_type="SB"[row.txn_type == "S"]) for row in fills]
-    result = td.realised_pnl({"desk1": td.TradeBook(fills), "desk2": td.TradeBook(losses)})
+    of_desks = [row._replace(account="desk1") for row in fills]
+    of_desks += [row._replace(account="desk2") for row in losses]
+    result = td.realised_pnl(td.TradeBook(of_desks))
     assert {row.account: row.realised for row in result} == {"desk1": 5.0, "desk2": -5.0}
     assert result.filter(account="desk1").realised == 5.0
     lot = {**KEY_OF_C1, "quantity": 1, "value": 90.0}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from cases import ENTERED, expiring, filled, made, measured, ordered, when
+from cases import ENTERED, RECEIVED, expiring, filled, made, measured, ordered, when
 from tradingdata.client.snapshot import gaps_between
 
 
@@ -112,3 +112,49 @@ def test_an_order_of_several_days_is_no_gap_between_the_books() -> None:
         assert len(gaps_between(td.OrderBook([order]), td.TradeBook([trade]))[0]) == gaps
     bare = made(1, "B", 10, 100, "20 10:00")
     assert len(gaps_between(td.OrderBook([order]), td.TradeBook([bare]))[0]) == 0
+
+
+def state(number: str | None, quantity: int, day: int = 20, leg: int | None = 0) -> Any:
+    """An order of twenty, valid for several days, as the response of one of them has it."""
+    entered = when("20 09:15")
+    received = when(f"{day} 09:16") if number else None
+    order = filled(entered, leg_no=leg, exch_order_no=number, quantity=20)
+    return order._replace(traded_qty=quantity, **{RECEIVED: received})
+
+
+FILLS = td.TradeBook(
+    [
+        made(at, "B", 10, 100, time, order_no="1", **entry(when("20 09:15")))
+        for at, time in ((1, "20 10:00"), (2, "21 10:00"))
+    ]
+)
+
+
+@pytest.mark.parametrize("leg", [0, None])
+def test_a_leg_without_a_number_is_known_by_that_of_the_exchange(leg: int | None) -> None:
+    """As an archive returns an order that is valid for several days and has one leg."""
+    days = [state("X", 10, leg=leg), state("X", 20, 21, leg)]
+    again = [days[0], state("Y", 20, 21, leg)]
+    for states in (days, again, [state(None, 0, leg=leg), *days]):
+        (row,) = td.reconcile(td.OrderBook(states), FILLS)
+        assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 1, 20.0)
+        (side,) = td.execution_quality(td.OrderBook(states), FILLS)
+        assert (side.quantity, side.fill_ratio) == (20.0, 1.0)
+    legs = [state("X", 10, leg=leg), state("Y", 10, leg=leg)]
+    for numbered in (legs, [row._replace(**{RECEIVED: None}) for row in legs]):
+        (row,) = td.reconcile(td.OrderBook(numbered), FILLS)
+        assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 2, 20.0)
+    bare = td.OrderBook([state(None, 4, leg=leg), state(None, 16, leg=leg)])
+    assert td.reconcile(bare, FILLS).agrees
+
+
+def test_an_order_of_a_day_before_the_trades_may_have_filled_more() -> None:
+    """It is not said to agree, nor to differ: the trades of its first day are not there."""
+    orders = td.OrderBook([state("X", 20, 21)])
+    for trades in (FILLS[1:], td.TradeBook([made(3, "B", 1, 100, "21 10:00")])):
+        found = td.reconcile(orders, trades)
+        assert "earlier days missing" in {row.finding for row in found}
+        assert not found.agrees
+    assert td.reconcile(orders, FILLS).agrees
+    (row,) = td.reconcile(orders, FILLS[:1])
+    assert row.finding == "quantity differs"

@@ -69,12 +69,10 @@ def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[...
     quality = td.execution_quality(orders, trades)
     made = {
         "pnl_curve of trades": (plot.pnl_curve, trades),
-        "pnl_curve of accounts": (plot.pnl_curve, {"desk1": trades}),
         "pnl_curve of a result": (plot.pnl_curve, pnl),
         "pnl_curve of matches": (plot.pnl_curve, pnl.matches),
         "blotter of trades": (plot.blotter, trades),
         "blotter of orders": (plot.blotter, orders),
-        "blotter of accounts": (plot.blotter, {"desk1": orders}),
         "exposure of trades": (plot.exposure, trades),
         "exposure of positions": (plot.exposure, td.positions(trades)),
         "exposure of profit": (plot.exposure, pnl),
@@ -304,7 +302,7 @@ def test_wrong_arguments_are_refused(books: Any) -> None:
     with pytest.raises(ValueError, match="minutes"):
         plot.blotter(trades, minutes=0)
     for call in (plot.pnl_curve, plot.blotter, plot.exposure, plot.fills):
-        with pytest.raises(TypeError, match="takes a book"):
+        with pytest.raises(TypeError, match="takes a TradeBook"):
             call([1, 2])
 
 

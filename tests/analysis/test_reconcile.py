@@ -76,8 +76,6 @@ def test_the_orders_of_several_days_have_each_leg_in_its_last_state() -> None:
     assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 2, 10.0)
     (side,) = td.execution_quality(td.OrderBook([first._replace(quantity=10)] * 2), book(*fills))
     assert (side.quantity, side.fill_ratio) == (10.0, 1.0)
-    unnumbered = td.OrderBook([order(1, 4, 100.0), order(1, 6, 100.0)])
-    assert td.reconcile(unnumbered, book(*fills)).agrees
 
 
 @pytest.mark.parametrize(("value", "finding"), [(1000.1, "agrees"), (1000.11, "price differs")])
@@ -240,5 +238,5 @@ def test_the_sandbox_agrees_with_itself_at_any_time() -> None:
 
 
 def test_books_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"orders takes a book of type OrderBook, .* not TradeBook"):
+    with pytest.raises(TypeError, match="orders takes an OrderBook, not TradeBook"):
         td.reconcile(book(), td.OrderBook())  # type: ignore[arg-type]

@@ -196,8 +196,9 @@ def test_rows_that_only_exchange_or_product_distinguish_show_them(
         assert lines[1].split()[:3] == ["display_name", other, "realised"]
     lines = lines_of(td.realised_pnl(MIXED[:4]), 80, monkeypatch)
     assert lines[1].split()[:2] == ["display_name", "realised"]
-    accounts = {"desk1": MIXED, "desk2": book(*(row._replace(client_id="C2") for row in MIXED))}
-    lines = lines_of(td.realised_pnl(accounts), 80, monkeypatch)
+    accounts = [row._replace(account="desk1") for row in MIXED]
+    accounts += [row._replace(client_id="C2", account="desk2") for row in MIXED]
+    lines = lines_of(td.realised_pnl(book(*accounts)), 80, monkeypatch)
     assert lines[1].split()[:4] == ["display_name", "account", "exchange", "realised"]
 
 

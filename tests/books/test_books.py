@@ -170,7 +170,9 @@ class TestConcat:
 
     def test_issues_come_along(self) -> None:
         odd = trade_with({"quantity": "5"})
-        assert [issue.field for issue in td.concat([BOOK, odd]).issues] == ["quantity"]
+        found = td.concat([BOOK, odd, odd]).issues
+        rows = len(BOOK), len(BOOK) + len(odd)
+        assert [(issue.field, issue.row) for issue in found] == [("quantity", row) for row in rows]
 
 
 @pytest.mark.long

@@ -44,7 +44,6 @@ def profit(trades: td.TradeBook) -> None:
 
 def valuation(trades: td.TradeBook, accounts: td.Accounts) -> None:
     pnl = td.realised_pnl(accounts.trade_book())
-    td.positions({"desk1": trades})
     td.positions(td.OrderBook())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     value = td.unrealised_pnl(pnl.open_lots, {"2885": 1412.5, "1594": None})
     assert_type(value, td.analysis.UnrealisedPnl)

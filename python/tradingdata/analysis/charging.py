@@ -14,12 +14,13 @@ from .._core import Slice
 from .._util import validate
 from .._util.files import read_toml
 from .._util.validate import shown
+from ..books.book import TradeBook
 from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
 from .fills import Fills
-from .inputs import Trades, amount, patched
+from .inputs import amount, patched
 from .issues import noted
 from .keys import EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import ResultTable
@@ -148,7 +149,7 @@ class Charges(ResultTable[Charge]):
 
 
 def charges(
-    trades: Trades,
+    trades: TradeBook,
     rates: Sequence[ChargeRate],
     *,
     day: date | str | None = None,
@@ -165,7 +166,7 @@ def charges(
     charge, so it differs by some paise. (Service: "Trade record".)
 
     Args:
-        trades: A trade book, or the books of several accounts.
+        trades: A trade book, of one or several accounts.
         rates: The rates, those of special cases first; ``ChargeRate.load`` reads them from a file.
         day: Counts the trades of this day only; a date or ISO text.
         buy: ``txn_type`` of a purchase, which the service does not document.

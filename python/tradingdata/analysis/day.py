@@ -12,7 +12,7 @@ from ..display.text import group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
 from .fills import Fills
-from .inputs import Lookup, Multipliers, Prices, Trades, days_of, joined
+from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .issues import UNPROVED, noted
 from .keys import KEYED, Keyed, keys_of
 from .pnl import realised_of
@@ -117,7 +117,7 @@ class DayPnl(ResultTable[DayRow]):
 
 
 def day_pnl(
-    trades: Trades,
+    trades: TradeBook,
     *,
     day: date | str | None = None,
     opening: GivenLots | None = None,
@@ -137,7 +137,7 @@ def day_pnl(
     ``unrealised`` is measured from cost, so the ``net`` of several days must not be added up.
 
     Args:
-        trades: A trade book, or the books of several accounts.
+        trades: A trade book, of one or several accounts.
         day: The day, as a date or ISO text; the latest day of the book unless given.
         opening: Lots that were open before the first trade, as in ``realised_pnl``.
         prices: Closing prices of what is open, as in ``unrealised_pnl``. What has none is listed in
@@ -169,13 +169,13 @@ def day_pnl(
     price_of = Lookup("prices", {} if prices is None else prices)
     lots = [] if opening is None else read_lots("opening", opening)
     if day is None:
-        day = max(days_of(joined("trades", trades, TradeBook)._rows), default=None)
+        day = max(days_of(rows_in("trades", trades, TradeBook)), default=None)
     fills = Fills(trades, day, buy, sell, multipliers=multipliers, lots=lots, earlier=True)
     pnl = realised_of(fills, settle, shorts, buy, sell)
     of_day = fills.on_day()
     found = positions_of(of_day, buy, sell)
     traded = dict(zip(keys_of(found), found, strict=True))
-    value = valued(pnl.open_lots, price_of)
+    value = valued(pnl, price_of)
     held = dict(zip(keys_of(value), value, strict=True))
     costs = {} if charges is None else charge_sums(of_day, charges, buy)
     made = [

@@ -11,7 +11,7 @@ from .. import _core
 from .._core import Groups, Slice
 from ..books.book import TradeBook
 from .checks import require_fills
-from .inputs import Lookup, Multipliers, Trades, day_from, days_of, days_text, joined, patched
+from .inputs import Lookup, Multipliers, day_from, days_of, days_text, patched, rows_in
 from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
 from .keys import (
     CODES,
@@ -53,7 +53,7 @@ class Fills:
 
     def __init__(
         self,
-        trades: Trades,
+        trades: TradeBook,
         day: date | str | None,
         buy: str,
         sell: str,
@@ -67,19 +67,18 @@ class Fills:
 
         All trades given must be complete; their times only with ``timed`` or if there is a day.
         """
-        book = joined("trades", trades, TradeBook)
+        self.rows = rows_in("trades", trades, TradeBook)
         self.day = None if day is None else day_from(day)
-        require_fills(book._rows, buy, sell, timed=timed or self.day is not None)
+        require_fills(self.rows, buy, sell, timed=timed or self.day is not None)
         self.notes: list[Note] = []
         self._given = None if multipliers is None else Lookup("multipliers", multipliers)
-        self._lots = _labelled(lots or [], book._rows)
+        self.days = days_of(self.rows)
+        self._lots = _labelled(lots or [], self.rows)
         self.opening = len(self._lots)
-        self.rows = book._rows
         if self.opening:
             self.rows = _core.join([rows_of(self._lots, self.rows.zone, buy, sell), self.rows])
-        self._numbers: Sequence[int] = range(-self.opening, len(book))
+        self._numbers: Sequence[int] = range(-self.opening, len(trades))
         self.rows, self._completed = completed(self.rows)
-        self.days = days_of(book._rows)
         if self.day is not None:
             self._choose(self.day, earlier)
 

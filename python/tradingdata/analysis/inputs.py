@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from .. import _core
 from .._core import Slice
 from .._util import validate
 from .._util.validate import shown
-from ..books.book import OrderBook, TradeBook, concat
+from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
-from .keys import CONTRACT, KEY, ORDER_KEY, Key, Keyed
+from .keys import CONTRACT, ORDER_KEY, Key, Keyed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,54 +28,51 @@ Prices = Union[  # pandas is imported for type checkers only
     Callable[[Any], float | None],
 ]
 Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any], int | None]
-Orders = OrderBook | Mapping[str, OrderBook]
-Trades = TradeBook | Mapping[str, TradeBook]
-
-AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
 
-def joined(argument: str, given: object, kind: type[AnyBook]) -> AnyBook:
-    """Returns all rows as one book; those of books by label have it as their account.
-
-    Raises:
-        TypeError: If ``given`` is neither a book of that kind nor such books by label.
-    """
-    if isinstance(given, kind):
-        return given
-    books: dict[Any, Any] = dict(given) if isinstance(given, Mapping) else {None: given}
-    parts = []
-    for label, book in books.items():
-        if not isinstance(label, str) or not isinstance(book, kind):
-            raise TypeError(
-                f"{argument} takes a book of type {kind.__name__}, or such books by account label, "
-                f"not {type(book).__name__}"
-            )
-        accounts = enumerate(book._rows.column(KEY[0]))
-        changes = {row: {KEY[0]: label} for row, account in accounts if account != label}
-        parts.append(kind._of(patched(book._rows, changes)))
-    return concat(parts) if parts else kind()
+def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
+    """Returns the rows of a book of that kind; raises TypeError for anything else."""
+    if not isinstance(book, kind):
+        raise TypeError(
+            f"{argument} takes {'an' if kind is OrderBook else 'a'} {kind.__name__}, not "
+            f"{type(book).__name__}: join the books of several accounts with td.concat"
+        )
+    return book._rows
 
 
 _LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
+_STATE = ("leg_no", "exch_order_no", "exch_order_time")
 
 
-def last_states(orders: OrderBook) -> Slice:
-    """Returns the last row of each leg of an order, since an archive has one for each day."""
-    rows = orders._rows
+def last_states(rows: Slice) -> Slice:
+    """Returns the last row of each leg of an order, since an archive has one for each day.
+
+    A leg without a number is known by that of the exchange. An order that is valid for several days
+    may reach the exchange on each, and then has another one.
+    """
     legs = _core.Groups([rows], _LEG)
     if len(legs) == len(rows):
         return rows
-    unnumbered = (row for row, leg in enumerate(rows.column("leg_no")) if not leg)
-    return rows.take(sorted({*legs.last(), *unnumbered}))
+    last: list[dict[Any, int]] = [{} for _ in range(len(legs))]
+    days: dict[int, date] = {}
+    states = zip(legs.numbers(), *map(rows.column, _STATE), strict=True)
+    for row, (leg, number, exchange_number, received) in enumerate(states):
+        day = received and received.date()
+        if number or (day and days.get(leg) != day):
+            last[leg].clear()
+            days[leg] = day
+        last[leg][exchange_number or row] = row
+    return rows.take(sorted(row for states in last for row in states.values()))
 
 
-def both_books(orders: Orders, trades: Trades) -> tuple[OrderBook, Slice]:
-    """Returns orders, and trades on their clock."""
-    book = joined("orders", orders, OrderBook)
-    fills, zone = joined("trades", trades, TradeBook)._rows, book._rows.zone
-    if len(book) and len(fills) and (zone is None) != (fills.zone is None):
+def both_books(orders: OrderBook, trades: TradeBook) -> tuple[Slice, Slice]:
+    """Returns the last states of orders, and trades on their clock."""
+    rows, fills = rows_in("orders", orders, OrderBook), rows_in("trades", trades, TradeBook)
+    zone = rows.zone
+    if len(rows) and len(fills) and (zone is None) != (fills.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
-    return book, fills if fills.zone in (None, zone) or zone is None else on_clock(fills, zone)
+    rows = last_states(rows)
+    return rows, fills if fills.zone in (None, zone) or zone is None else on_clock(fills, zone)
 
 
 _ORDER_NUMBER = tuple(name for name in ORDER_KEY if not name.endswith(".day"))
@@ -174,7 +171,7 @@ class Lookup:
         self._argument = argument
         self._given: Any = values if callable(values) else _by_key(argument, values)
         self._found: dict[Key, Fraction | None] = {}
-        self._contracts: dict[Any, Key] = {}  # by the keys that were used
+        self._meant: dict[Any, dict[Key, None]] = {}  # contracts by key
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
@@ -184,19 +181,32 @@ class Lookup:
             self._found[contract] = _exact(self._argument, found, contract)
         return self._found[contract]
 
-    def _of_mapping(self, contract: Key) -> Any:
+    def among(self, contracts: Iterable[Key]) -> None:
+        """Names contracts that a key may mean, though no value of theirs is looked up."""
+        if not callable(self._given):
+            for contract in contracts:
+                self._key(contract)
+
+    def _key(self, contract: Key) -> Any:
+        """Returns the key that means a contract, or None."""
         *place, security, expiry = contract
         for key in (contract, (*place, security), (security, expiry), security):
             if key in self._given:
-                other = self._contracts.setdefault(key, contract)
-                if other != contract:
-                    raise ValueError(
-                        f"{self._argument} has {key!r}, which means two contracts, {_text(other)} "
-                        f"and {_text(contract)}: give it by (security_id, expiry_date), or by "
-                        "(exchange, segment, security_id, expiry_date)"
-                    )
-                return self._given[key]
+                self._meant.setdefault(key, {})[contract] = None
+                return key
         return None
+
+    def _of_mapping(self, contract: Key) -> Any:
+        key = self._key(contract)
+        if key is None:
+            return None
+        if len(self._meant[key]) > 1:
+            first, second, *_ = self._meant[key]
+            raise ValueError(
+                f"{self._argument} has {key!r}, which means two contracts, {_text(first)} and "
+                f"{_text(second)}: give it by {first} or {second}"
+            )
+        return self._given[key]
 
     def unmatched(self, securities: Collection[str]) -> list[Any]:
         """Returns the keys that are not about any of the securities of a result."""

@@ -9,7 +9,7 @@ axis that begins at 09:15 and ends at 15:30. Without data they return axes with 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime, time, timedelta
 from itertools import accumulate, repeat
@@ -21,7 +21,7 @@ from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
 from ..display.text import group, printable
 from .checks import check_codes, require_sides, require_values
-from .inputs import IST, Lookup, Orders, Trades, joined
+from .inputs import IST, Lookup, rows_in
 from .pnl import realised_pnl
 from .position import Positions, positions
 from .quality import ExecutionQuality
@@ -149,18 +149,21 @@ def _mark_time(ax: Axes, times: list[datetime]) -> None:
     ax.set_xlabel(", ".join(["market time", *[" to ".join(days)] * bool(times)]))
 
 
-def _trade_columns(book: TradeBook, buy: str, sell: str, *fields: str) -> list[list[Any]]:
+def _trade_columns(
+    argument: str, book: TradeBook, buy: str, sell: str, *fields: str
+) -> list[list[Any]]:
     """Returns the times, the sides and other fields of trades, none of which may be missing."""
     check_codes(buy, sell)
     names = ("exch_trade_time", "txn_type", *fields)
-    require_values(book._rows, *names)
-    require_sides(book._rows, buy, sell)
-    times, *others = (book._column(name) for name in names)
+    rows = rows_in(argument, book, TradeBook)
+    require_values(rows, *names)
+    require_sides(rows, buy, sell)
+    times, *others = map(rows.column, names)
     return [_on_the_clock(times), *others]
 
 
 def blotter(
-    book: Trades | Orders,
+    book: TradeBook | OrderBook,
     *,
     minutes: int = 15,
     values: bool = False,
@@ -174,7 +177,7 @@ def blotter(
     their time of entry. A book of several days has one bar for each day.
 
     Args:
-        book: A trade book, an order book, or such books of several accounts.
+        book: A trade book or an order book.
         minutes: Length of an interval, counted from 09:15. The default divides the session evenly.
         values: Adds up ``trade_value`` rather than counting trades. Leave derivatives out first:
             the value of an option is its premium, that of a future is notional.
@@ -195,16 +198,14 @@ def blotter(
         >>> td.plot.blotter(trades.filter(segment="E"), values=True)
     """
     count("minutes", minutes)
-    one = next(iter(book.values()), None) if isinstance(book, Mapping) else book
     amounts: Iterable[float] = repeat(1)
-    if isinstance(one, OrderBook):
+    if isinstance(book, OrderBook):
         if values:
             raise ValueError("values=True needs trades: an order book has no traded values")
-        orders = joined("book", book, OrderBook)
-        entered = orders.filter(order_date_time__ne=None)
+        entered = book.filter(order_date_time__ne=None)
         times = _on_the_clock(entered._column("order_date_time"))
         labels = [status or "no status" for status in entered._column("status")]
-        missing = len(orders) - len(entered)
+        missing = len(book) - len(entered)
         title = f"Orders by status{f' ({missing} without a time of entry)' if missing else ''}"
         ylabel, empty = "orders entered", "no orders"
         shown = [
@@ -212,9 +213,8 @@ def blotter(
             for status in sorted(set(labels), reverse=True)
         ]
     else:
-        trades = joined("book", book, TradeBook)
         fields = ["trade_value"] if values else []
-        times, labels, *chosen = _trade_columns(trades, buy, sell, *fields)
+        times, labels, *chosen = _trade_columns("book", book, buy, sell, *fields)
         amounts = chosen[0] if values else amounts
         title, ylabel, empty = "Trades by side", "rupees" if values else "trades", "no trades"
         shown = [(buy, "bought", BOUGHT), (sell, "sold", SOLD)]
@@ -263,7 +263,7 @@ _NEVER = 1e9  # seconds, beyond every axis
 
 
 def fills(
-    result: Trades | ExecutionQuality,
+    result: TradeBook | ExecutionQuality,
     *,
     y: Height = "trade_value",
     wait: Wait = "to_first_fill",
@@ -279,8 +279,7 @@ def fills(
     never filled. (The service sends times to the second.)
 
     Args:
-        result: A trade book, the books of several accounts, or the result of
-            ``td.execution_quality``.
+        result: A trade book, or the result of ``td.execution_quality``.
         y: For trades, the field on the vertical axis. ``trade_value`` and ``quantity`` are on a
             logarithmic scale; ``traded_price`` suits trades of one security.
         wait: For execution quality, the latency to draw.
@@ -309,8 +308,7 @@ def fills(
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
         return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
-    book = joined("result", result, TradeBook)
-    times, sides, heights = _trade_columns(book, buy, sell, y)
+    times, sides, heights = _trade_columns("result", result, buy, sell, y)
     with _chart(ax, "Fills", _HEIGHTS[y], "" if times else "no fills") as ax:
         for side, colour, marker, name in ((buy, BOUGHT, "^", "bought"), (sell, SOLD, "v", "sold")):
             points = [
@@ -360,12 +358,12 @@ def _waits(
     return ax
 
 
-def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:
+def pnl_curve(result: TradeBook | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:
     """Draws the profit and loss realised so far, in total and of long and short lots, by time.
 
     Args:
-        result: A trade book, the books of several accounts, the result of ``td.realised_pnl``, or
-            its ``matches``. Books are computed with the defaults of ``td.realised_pnl``.
+        result: A trade book, the result of ``td.realised_pnl``, or its ``matches``. A book is
+            computed with the defaults of ``td.realised_pnl``.
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
@@ -403,7 +401,7 @@ def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None)
 
 
 def exposure(
-    result: Trades | Positions | RealisedPnl | Lots | UnrealisedPnl,
+    result: TradeBook | Positions | RealisedPnl | Lots | UnrealisedPnl,
     *,
     largest: int = 12,
     ax: Axes | None = None,
@@ -416,7 +414,7 @@ def exposure(
 
     Args:
         result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
-            ``open_lots``, a trade book, or the books of several accounts.
+            ``open_lots``, or a trade book.
         largest: Maximum number of bars; the largest amounts come first.
         ax: Axes to draw on; a new figure unless given.
 

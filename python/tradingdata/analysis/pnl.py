@@ -9,11 +9,12 @@ from operator import sub
 from typing import Any
 
 from .. import _core
+from ..books.book import TradeBook
 from ..display.text import counted
 from .fills import Fills
-from .inputs import PRODUCTS, Lookup, Multipliers, Prices, Trades, chosen
+from .inputs import PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
-from .keys import EXPIRY_AT, KEY, KEYED, key_of
+from .keys import EXPIRY_AT, KEY, KEYED, SECURITY_AT, key_of
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -30,7 +31,7 @@ _SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settl
 
 
 def realised_pnl(
-    trades: Trades,
+    trades: TradeBook,
     opening: GivenLots | None = None,
     *,
     day: date | str | None = None,
@@ -57,8 +58,7 @@ def realised_pnl(
     up to it, and each result is the float nearest to the exact sum. (Service: "Trade record".)
 
     Args:
-        trades: Trades of any number of days, clients and exchanges: a book, or the books of several
-            accounts by label.
+        trades: Trades of any number of days, accounts, clients and exchanges.
         opening: Lots that were open before the first trade, in their order: the ``open_lots`` of an
             earlier result, or one dict for each lot with the fields of the key, ``quantity``,
             ``value`` and optionally the other fields of ``Lot`` (``side`` is ``long`` unless
@@ -155,6 +155,8 @@ class _Matching:
     def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
+        contracts = (leading[SECURITY_AT - 2 : EXPIRY_AT + 1] for leading in self._leading)
+        price_of.among(key for key in contracts if key[-1] is not None and key[-1] <= last)
         for at, is_long, quantity in zip(*self._left[:3], strict=True):
             number = self._numbers[at]
             expiry, multiplier = self._expiries[number], self._multipliers[number]

@@ -7,10 +7,11 @@ from datetime import date
 from typing import Any
 
 from .. import _core
+from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
 from .fills import Fills
-from .inputs import Multipliers, Trades, days_text
+from .inputs import Multipliers, days_text
 from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
 from .result_table import ResultTable
@@ -83,7 +84,7 @@ class Positions(ResultTable[Position]):
 
 
 def positions(
-    trades: Trades,
+    trades: TradeBook,
     *,
     day: date | str | None = None,
     multipliers: Multipliers | None = None,
@@ -97,7 +98,7 @@ def positions(
     to its sum. (Service: "Trade record".)
 
     Args:
-        trades: A trade book, or the books of several accounts by label.
+        trades: A trade book, of one or several accounts.
         day: Counts the trades of this day only, as a date or ISO text.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
             ``(security_id, expiry_date)``.

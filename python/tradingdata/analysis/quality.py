@@ -7,11 +7,12 @@ from typing import Any
 
 from .. import _core
 from .._core import Slice
+from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
 from .fills import multipliers_at
-from .inputs import IST, Multipliers, Orders, Trades, both_books, last_states, with_entries
+from .inputs import IST, Multipliers, both_books, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, OfOrder, lead_columns
 from .result_table import ResultTable
@@ -81,8 +82,8 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 
 
 def execution_quality(
-    orders: Orders,
-    trades: Trades,
+    orders: OrderBook,
+    trades: TradeBook,
     *,
     multipliers: Multipliers | None = None,
     buy: str = "B",
@@ -99,8 +100,8 @@ def execution_quality(
     "Order record", "Trade record".)
 
     Args:
-        orders: The order book, or the books of several accounts by label.
-        trades: The trade book or books of the same accounts.
+        orders: The order book, of one or several accounts.
+        trades: The trade book of the same accounts.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
             ``(security_id, expiry_date)``.
         buy: ``txn_type`` of a purchase, which the service does not document.
@@ -115,13 +116,12 @@ def execution_quality(
             different units, or if only one of the books is localized.
     """
     check_codes(buy, sell)
-    book, fills = both_books(orders, trades)
+    rows, fills = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
-    rows = last_states(book)
     fills, entered = with_entries(fills, rows)
     notes: list[Note] = []
     columns = _measured(rows, fills, {buy: 1, sell: -1}, multipliers, entered, notes)
-    return noted(ExecutionQuality._of_columns(columns, book._rows.zone), notes)
+    return noted(ExecutionQuality._of_columns(columns, rows.zone), notes)
 
 
 def _measured(

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
 from .. import _core
 from .._core import Slice
+from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
 from .fills import multipliers_at
-from .inputs import (
-    Multipliers,
-    Orders,
-    Trades,
-    amount,
-    both_books,
-    days_of,
-    last_states,
-    with_entries,
-)
+from .inputs import Multipliers, amount, both_books, days_of, with_entries
 from .issues import UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder
 from .result_table import ResultTable
@@ -44,6 +37,8 @@ class OrderCheck(OfOrder):
     Attributes:
         finding: ``agrees``; ``side differs``, ``security differs``, ``product differs``,
             ``quantity differs`` or ``price differs``; ``no trades`` for an order that is filled;
+            ``earlier days missing`` for an order of a day before all trades, of which they are less
+            than it has filled;
             ``no order`` for trades without an order; ``order book empty`` if there was no order to
             compare with; ``value missing`` if the comparison lacks a value, also a time of entry;
             ``multiplier unknown`` if prices cannot be compared, since values prove none.
@@ -116,8 +111,8 @@ class Reconciliation(ResultTable[OrderCheck]):
 
 
 def reconcile(
-    orders: Orders,
-    trades: Trades,
+    orders: OrderBook,
+    trades: TradeBook,
     *,
     tolerance: float = 0.01,
     multipliers: Multipliers | None = None,
@@ -137,8 +132,8 @@ def reconcile(
     cleared it, every trade is reported as ``order book empty``.
 
     Args:
-        orders: The order book, or the books of several accounts by label.
-        trades: The trade book or books of the same accounts.
+        orders: The order book, of one or several accounts.
+        trades: The trade book of the same accounts.
         tolerance: Largest difference of average prices that still agrees, in the currency of the
             price.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
@@ -158,16 +153,16 @@ def reconcile(
 
 
 def compared(
-    orders: Orders, trades: Trades, tolerance: float, multipliers: Multipliers | None
+    orders: OrderBook, trades: TradeBook, tolerance: float, multipliers: Multipliers | None
 ) -> tuple[Reconciliation, list[Note]]:
     """Returns the comparison of two books, and its issues."""
-    book, fills = both_books(orders, trades)
+    order_rows, fills = both_books(orders, trades)
     total = len(fills)
-    order_rows = last_states(book)
+    first_day = min(days_of(fills), default=date.min)
     fills, entered = with_entries(fills, order_rows)
     order_rows, also_entered = with_entries(order_rows, fills)
     numbers = list(range(total))
-    if len(book):  # a trade without an entry time counts as one of the orders' days
+    if len(order_rows):  # a trade without an entry time counts as one of the orders' days
         days = set(days_of(order_rows, _ENTERED))
         times = fills.column(_ENTERED)
         numbers = [row for row, at in enumerate(times) if at is None or at.date() in days]
@@ -181,6 +176,7 @@ def compared(
         tolerance,
         (multipliers, lambda row: f"row {numbers[row]}"),
         doubted,
+        first_day,
         notes,
     )
     made = Reconciliation._of(rows)
@@ -224,6 +220,7 @@ def _rows_of(
     tolerance: float,
     given: tuple[Multipliers | None, Callable[[int], str]],
     doubted: tuple[set[int], set[int]],
+    first_day: date,
     notes: list[Note],
 ) -> Iterator[tuple[Any, ...]]:
     """Yields the rows of the result, in the order of the books."""
@@ -260,6 +257,8 @@ def _rows_of(
             finding = "no order" if len(orders) else "order book empty"
         elif quantity is None or shares is None:
             finding = VALUE_MISSING
+        elif entered and entered.date() < first_day and quantity > shares * unit:
+            finding = "earlier days missing"
         elif fill < 0:
             finding = "no trades" if quantity else AGREES
         else:

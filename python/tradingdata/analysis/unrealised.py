@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ from ..display.text import group
 from ..table.rows import declared
 from .inputs import Lookup, Prices
 from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
-from .keys import KEY, KEYED, Key, Keyed
+from .keys import CONTRACT, KEY, KEYED, Key, Keyed
 from .position import Positions
 from .realised import LONG, GivenLots, RealisedPnl, read_lots
 from .result_table import ResultTable
@@ -116,6 +117,10 @@ def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
 def valued(lots: Any, price_of: Lookup) -> UnrealisedPnl:
     """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
     given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
+    if isinstance(lots, (RealisedPnl, Positions)):  # a price may be that of a closed contract
+        contracts = zip(*map(lots._column, CONTRACT), strict=True)
+        last = max(lots.days, default=date.min)
+        price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
     found = _of_positions(given) if isinstance(given, Positions) else _of_lots(given)
     return UnrealisedPnl._of(_row(each, price_of) for each in found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from datetime import tzinfo
+from itertools import accumulate
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from .. import _core
@@ -440,7 +441,7 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
         books: The books.
 
     Returns:
-        One book with all rows, in order.
+        One book with all rows, in order, and all issues, whose rows are counted in it.
 
     Raises:
         ValueError: There are no books, or their time zones differ.
@@ -457,5 +458,10 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
             )
     filled = [book._rows for book in parts if len(book)]  # an empty book has no zone to differ in
     joined = _core.join(filled or [parts[0]._rows])
-    issues = tuple(issue for book in parts for issue in book.issues)
+    starts = accumulate(map(len, parts), initial=0)
+    issues = tuple(
+        issue._replace(row=start + issue.row)
+        for start, book in zip(starts, parts, strict=False)
+        for issue in book.issues
+    )
     return kind._of(joined, issues=issues)

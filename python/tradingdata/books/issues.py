@@ -30,7 +30,8 @@ class Issue(NamedTuple):
         field: Wire name of the field.
         problem: Description of the problem.
         count: Number of values affected.
-        row: Row of the first one, counted from 0 in the response.
+        row: Row of the first one, counted from 0 in the response; of a concatenation, in the book
+            that it made.
         raw: JSON text of the first one, cut to 64 bytes; ``""`` for personal and missing values,
             and where rows are wrong only together: a second client, a repeated trade.
         lost: Whether the values became ``None``; otherwise the conversion was lossless.
