@@ -334,3 +334,12 @@ def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) 
     assert (again.stored, again.withdrawn) == (False, True)
     archive.add(trades_at(FRIDAY, "15:46", trade("1")))
     assert len(archive.trades()) == 1
+
+
+def test_both_sides_of_a_trade_with_oneself_are_records(tmp_path: Path) -> None:
+    """A buy and a sale of one number, of which a later response has one."""
+    sides = [trade("1", txn_type=side, order_no=None) for side in "BS"]
+    archive = archive_with(
+        tmp_path, trades_at(DAY, "15:45", *sides), trades_at(DAY, "16:00", sides[1])
+    )
+    assert sorted(str(row.txn_type) for row in archive.trades(DAY)) == ["B", "S"]

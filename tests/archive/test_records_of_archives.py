@@ -23,6 +23,7 @@ from archiving import (
     trade,
     trade_response,
 )
+from calls import at_once
 from tradingdata.archive import views
 
 SATURDAY = DAY + dt.timedelta(1)
@@ -37,6 +38,18 @@ def test_child_legs_and_clients_are_records_of_their_own(tmp_path: Path) -> None
     archive = archive_with(tmp_path / "t", trade_response(*clients))
     archive.add(trade_response(clients[1], at="16:00"))
     assert [row.client_id for row in archive.trades(DAY)] == ["C1", "C2"]
+
+
+@pytest.mark.parametrize("later", [[0], [1], [0, 1], [0, 2], []])
+def test_rows_without_a_number_are_never_lost(later: list[int], tmp_path: Path) -> None:
+    """Nothing else identifies them, so each that differs in any value is kept, once."""
+    rows = [trade(None, quantity=at) for at in (1, 2, 3)]  # type: ignore[arg-type]
+    whole = trade_response(*rows[:2], trade("1"))
+    archive = archive_with(tmp_path, whole, trade_response(*(rows[at] for at in later), at="16:00"))
+    for _ in range(2):
+        found = [row.quantity for row in archive.trades(DAY).filter(trade_no=None)]
+        assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
+        archive.compact()
 
 
 @pytest.mark.parametrize("lacking", ["exch_trade_time", "order_no", "exchange"])
@@ -172,3 +185,18 @@ def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> 
     thread.join()
     assert len(archive.accounts) == 6
     assert len(archive.trades(DAY)) == 6
+
+
+def test_responses_are_stored_while_others_are_withdrawn(tmp_path: Path) -> None:
+    """Another thread reads the log anew between two steps of a writer."""
+    archive = archive_with(tmp_path, trade_response(trade("0"), at="09:00"))
+
+    def work(writer: int) -> None:
+        for turn in range(8):
+            at = f"1{writer}:{turn:02}"
+            entry = archive.add(trade_response(trade("1"), at=at), account=f"desk{writer % 2}")
+            if turn % 2:
+                archive.withdraw(entry.id)
+
+    at_once(4, work)
+    assert sum(entry.withdrawn for entry in archive.fetches()) >= 16

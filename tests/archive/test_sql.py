@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import traceback
 from pathlib import Path
 
 import duckdb
@@ -200,3 +201,24 @@ def test_a_bad_query_is_an_error_of_duckdb(archive: td.Archive) -> None:
         archive.sql("SELECT * FROM trade")
     with pytest.raises(TypeError, match="query must be text"):
         archive.sql(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT pan_no::INTEGER FROM trades",
+        "SELECT pan_no::DATE FROM trades",
+        "SELECT pan_no::STRUCT(a INTEGER) FROM trades",
+        "SELECT error(pan_no) FROM trades",
+        "SELECT strptime(pan_no, '%Y') FROM trades",
+        "SELECT ABCDE1234F FROM trades",
+        "SELECT 'ABCDE1234F",
+    ],
+)
+def test_an_error_shows_no_account_number(query: str, tmp_path: Path) -> None:
+    """F150: DuckDB quotes the value that it cannot convert."""
+    kept = response(td.TradeBook, [trade(pan_no="ABCDE1234F")], clock("15:45"), keep=True)
+    archive = archive_with(tmp_path, kept, keep_personal_data=True)
+    with pytest.raises(duckdb.Error, match=r"X{4}") as caught:
+        archive.sql(query)
+    assert "ABCDE1234F" not in "".join(traceback.format_exception(caught.value))

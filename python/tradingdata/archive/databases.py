@@ -11,6 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._core import without_account_numbers
 from .._util.optional_imports import require
 
 duckdb = require("duckdb", "archive", "an archive")
@@ -79,7 +80,19 @@ if hasattr(os, "register_at_fork"):
 def connection(folder: str | None = None) -> Iterator[Any]:
     """Opens a connection with views of its own; with a folder, it can read that and no more."""
     with closing(_databases.cursor(folder)) as opened:
-        yield opened
+        try:
+            yield opened
+        except duckdb.Error as error:
+            redacted(error)
+            raise
+
+
+def redacted(error: Exception) -> str:
+    """Masks account numbers in an error, which may quote a value; returns its text."""
+    text = without_account_numbers(str(error))
+    if isinstance(error, duckdb.Error):
+        error.args = (text,)
+    return text
 
 
 def cursor() -> Any:

@@ -72,7 +72,10 @@ class Disk:
         """Returns the size of each file in a folder by name; empty if there is no such folder."""
         found: dict[str, int] = {}
         is_log = folder.startswith("log")  # whose sizes nobody needs, and which has many files
-        with suppress(FileNotFoundError), os.scandir(self._path(folder)) as entries:
+        with (
+            suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(self._path(folder)) as entries,
+        ):
             for entry in entries:
                 with suppress(FileNotFoundError):
                     found[entry.name] = 0 if is_log else entry.stat().st_size

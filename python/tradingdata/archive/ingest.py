@@ -134,32 +134,34 @@ class Ingest:
         What a caller is to be warned of is appended to ``remarks``: a warning that is an error must
         not keep a response from being stored.
         """
-        with self.store.lock:
-            log = self.store.log()
-            self.index.update(log)
         entries: list[ArchiveFetch] = []
         lines: list[Line] = []
         contents: dict[tuple[str, str], list[views.Content]] = {}
         with connection() as opened:
-            for each in received:
-                line = self._line_of(each)
-                known = log.lines.get(line["id"])
-                if known and self.store.is_sound(log, known, whole=True):
-                    gone = line["id"] in self.index.withdrawn
-                    entries.append(self.entry(known, stored=False, withdrawn=gone))
-                    if gone:
-                        remarks.append(
-                            f"a response of {line['day']} was withdrawn and stays so: add its book "
-                            "with another time (`at`) to have its records again"
-                        )
-                    continue  # the same response once more
-                if each.book is not None and not self._repeats(log, line, each):
-                    content = self._content_of(each, line, remarks)
-                    self._compare(opened, log, content)
-                    for month in sorted({day[:7] for day, rows in line["days"].items() if rows}):
-                        contents.setdefault((each.name, month), []).append(content)
-                lines.append(line)
-                entries.append(self.entry(line))
+            with self.store.lock:  # so that no other thread changes the index meanwhile
+                log = self.store.log()
+                self.index.update(log)
+                for each in received:
+                    line = self._line_of(each)
+                    known = log.lines.get(line["id"])
+                    if known and self.store.is_sound(log, known, whole=True):
+                        gone = line["id"] in self.index.withdrawn
+                        entries.append(self.entry(known, stored=False, withdrawn=gone))
+                        if gone:
+                            remarks.append(
+                                f"a response of {line['day']} was withdrawn and stays so: add its "
+                                "book with another time (`at`) to have its records again"
+                            )
+                        continue  # the same response once more
+                    if each.book is not None and not self._repeats(log, line, each):
+                        content = self._content_of(each, line, remarks)
+                        self._compare(opened, log, content)
+                        for month in sorted(
+                            {day[:7] for day, rows in line["days"].items() if rows}
+                        ):
+                            contents.setdefault((each.name, month), []).append(content)
+                    lines.append(line)
+                    entries.append(self.entry(line))
             if lines:
                 self.store.commit(lines, [_rows_of(opened, *each) for each in contents.items()])
         return entries

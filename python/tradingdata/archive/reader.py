@@ -10,7 +10,7 @@ from .._util.validate import text
 from ..errors import ArchiveError
 from . import coverage, views
 from .coverage import Span, span_of
-from .databases import connection
+from .databases import connection, redacted
 from .ingest import KINDS, time_of, with_lost_values
 from .store import Store
 
@@ -248,7 +248,7 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, views.Error) as error:
-        line = " ".join(str(error).split())[:400]
+        line = " ".join(redacted(error).split())[:400]
         if what == "read":
             about = f" ({days})" if days else ""
             message = f"{root} is damaged or unreadable{about}: restore a backup ({line})"

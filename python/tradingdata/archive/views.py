@@ -12,6 +12,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import _core
+from ..books.book import UNCOUNTED
 from ..errors import ArchiveError
 from ..table.rows import row_type
 from ..table.table import Table
@@ -35,16 +36,13 @@ if TYPE_CHECKING:
 VIEWS = {"trades": ("trades",), "orders": ("orders", "order_states")}
 _DECLARED = {record["noun"][1]: record for record in _core.records()}
 # The fields that identify a record among those of its account and day. The legs of an order share
-# its number, and an account may have several clients.
-_MORE = {"trades": ("client_id",), "orders": ("child_leg_unq_id", "client_id")}
+# its number, an account may have several clients, and a client may trade with itself.
 IDENTITY = {
-    name: [
-        each for each in dict.fromkeys((*_DECLARED[name]["identity"], *more)) if each != "account"
-    ]
-    for name, more in _MORE.items()
+    name: [field for field in (*_DECLARED[name]["identity"], *more) if field != "account"]
+    for name, more in {"trades": ("txn_type",), "orders": ()}.items()
 }
 # The times that determine the day of a row: the first that is known.
-TIMES = {name: _DECLARED[name]["event_times"] for name in _MORE}
+TIMES = {name: _DECLARED[name]["event_times"] for name in IDENTITY}
 _FORMAT = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, USE_TMP_FILE false"
 # The types of DuckDB that the core keeps in each way, and as which it takes them.
 _KINDS = {
@@ -63,6 +61,7 @@ _FUNCTIONS = {"unnest", "range", "generate_series"}
 # A name of a table that is no file, which would have a dot, nor one of those behind the views.
 _PLAIN = re.compile(r"(?!_td_)\w+", re.IGNORECASE)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
+_CONTENT = f"*COLUMNS(lambda name: name NOT IN {('fetch_id', 'received_at', *UNCOUNTED)})"
 _FETCHES = [
     ("day", "date"),
     ("account", "text"),
@@ -166,6 +165,7 @@ def covered(
     """Returns those of some responses of which another one has all records.
 
     A record without its time, or without a part of its identity, is one that has the other parts.
+    One without a number is none of another response: nothing proves that they are the same.
     """
     if not files:
         return []
@@ -180,7 +180,7 @@ def covered(
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS
     SELECT fetch_id, day, {", ".join(names)} FROM {rows} WHERE fetch_id IN ({listed})
-        AND {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
+        AND ({keys[0]} IS NULL OR {key} NOT IN (SELECT {key} FROM _td_keys))""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
@@ -286,10 +286,13 @@ def define(connection: Any, book: str, view: str, chosen: Chosen, span: Span) ->
             [ids, days, ranks, several],
         )
         selects = [_empty(book), *_selects(connection, chosen.mixed, f"mixed_{view}")]
+        number, *_ = IDENTITY[book]  # without it, a record is all of its values
         keys = ", ".join(["account", "day", *IDENTITY[book]])
+        keys += f", CASE WHEN {number} IS NULL THEN _td_hash END"
         query += f"""
-        UNION ALL BY NAME SELECT * EXCLUDE (_td_rank, _td_several)
-        FROM ({" UNION ALL BY NAME ".join(selects)}) JOIN _td_ranks_{view} USING (fetch_id, day)
+        UNION ALL BY NAME SELECT * EXCLUDE (_td_rank, _td_several, _td_hash)
+        FROM (SELECT *, hash({_CONTENT}) AS _td_hash FROM ({" UNION ALL BY NAME ".join(selects)}))
+        JOIN _td_ranks_{view} USING (fetch_id, day)
         QUALIFY NOT _td_several OR _td_rank = max(_td_rank) OVER (PARTITION BY {keys})"""
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS {query}")
 
@@ -376,10 +379,10 @@ def rows_of(found: DuckDBPyRelation) -> _core.Slice:
         # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
         content = found.project(", ".join(columns)).materialize()
         return _core.from_arrow(row, content, keep_personal_data=True)
-    except duckdb.ConversionException as error:
+    except duckdb.ConversionException:
         raise duckdb.ConversionException(
             "a whole number is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or VARCHAR"
-        ) from error
+        ) from None
 
 
 def is_damage(error: BaseException) -> bool:
