@@ -6,7 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
+from math import floor
+from operator import add
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -16,17 +19,30 @@ from .._util.files import read_toml
 from .._util.validate import shown
 from ..books.book import TradeBook
 from ..display.text import group
-from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
+from ..table.conditions import CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
-from .fills import Fills
-from .inputs import amount, patched
+from .fills import Fills, multipliers_of
+from .inputs import Multipliers, amount, chosen, patched
 from .issues import noted
-from .keys import EXECUTED, KEY, Key, Keyed, key_of
+from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import ResultTable
 
-_RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
-_AMOUNTS = ("per_order", "cap")
+_TAXED = ("brokerage", "exchange", "sebi")  # by GST, unless a rate says otherwise
+_BY_VALUE = {  # the fields of a rate that are fractions of purchases and of sales
+    "stt": ("stt_buy", "stt_sell"),
+    "exchange": ("exchange", "exchange"),
+    "sebi": ("sebi", "sebi"),
+    "stamp": ("stamp_buy", ""),
+    "other": ("other_buy", "other_sell"),
+}
+_FRACTIONS = {"brokerage", "gst", *sum(_BY_VALUE.values(), ())} - {""}
+_AMOUNTS = ("per_order", "per_lot", "minimum", "cap")
+_LEVIES = ("brokerage", *_BY_VALUE, "gst")
+_SQUARED = "squared_off"
+_NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in _LEVIES}
+
+Rounding = str | Mapping[str, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,42 +55,62 @@ class ChargeRate:
     Attributes:
         where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
             without any, the rate applies to every trade. A list, as TOML has it, stands for a set
-            of values, or the two of ``__between``.
+            of values, or the two of ``__between``. ``squared_off`` is True for the part of a day's
+            purchases and sales of one contract, in any product, that offset each other, which is
+            taxed as intraday, and False for the rest; each trade has its share of both.
         brokerage: Brokerage, as a fraction of the order's value.
-        per_order: Amount for each order, in addition.
+        minimum: Smallest amount that ``brokerage`` comes to for one order.
         cap: Largest amount that ``brokerage`` comes to for one order; ``None`` for no limit.
+        per_order: Amount for each order, in addition.
+        per_lot: Amount for each lot, in addition: ``lot_size`` shares, or one contract where
+            quantities count contracts.
         stt_buy: Securities transaction tax on purchases.
         stt_sell: Securities transaction tax on sales.
         exchange: The exchange's transaction charge.
         sebi: SEBI's turnover fee.
         stamp_buy: Stamp duty, on purchases.
-        gst: Goods and services tax, as a fraction of brokerage, exchange charge and turnover fee.
+        other_buy: Other charges on purchases, such as a clearing charge or a protection fund.
+        other_sell: Other charges on sales.
+        gst: Goods and services tax, as a fraction of the levies in ``gst_on``.
+        gst_on: What is taxed: names of ``brokerage``, ``stt``, ``exchange``, ``sebi``, ``stamp``
+            and ``other``.
     """
 
     where: Mapping[str, Any] = field(default_factory=dict)
     brokerage: float = 0.0
-    per_order: float = 0.0
+    minimum: float = 0.0
     cap: float | None = None
+    per_order: float = 0.0
+    per_lot: float = 0.0
     stt_buy: float = 0.0
     stt_sell: float = 0.0
     exchange: float = 0.0
     sebi: float = 0.0
     stamp_buy: float = 0.0
+    other_buy: float = 0.0
+    other_sell: float = 0.0
     gst: float = 0.0
+    gst_on: Sequence[str] = _TAXED
 
     def __post_init__(self) -> None:
         if not isinstance(self.where, Mapping):
             raise TypeError(f"where must be a dict of conditions, not {shown(self.where)}")
-        self._conditions()
-        for name in (*_RATES, *_AMOUNTS):
+        squared, _ = self._conditions()
+        if squared not in (None, True, False):
+            raise TypeError(f"{_SQUARED} must be True or False, not {shown(squared)}")
+        for name in (*sorted(_FRACTIONS), *_AMOUNTS):
             value = getattr(self, name)
             if value is None and name == "cap":
                 continue
-            if amount(name, value) >= 1 and name in _RATES:
+            if amount(name, value) >= 1 and name in _FRACTIONS:
                 raise ValueError(
                     f"{name} is a fraction, such as 0.001 for 0.1 %, and must be below 1, not "
                     f"{value!r}"
                 )
+        if self.cap is not None and self.minimum > self.cap:
+            raise ValueError(f"minimum {self.minimum!r} must not be above cap {self.cap!r}")
+        taxed = chosen("gst_on", self.gst_on, _LEVIES[:-1], "a list of levies")
+        object.__setattr__(self, "gst_on", tuple(name for name in _LEVIES if name in taxed))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
@@ -98,14 +134,16 @@ class ChargeRate:
                 raise ValueError(f"rate {number} of {path}: {error}") from None
         return tuple(made)
 
-    def _conditions(self) -> list[Condition]:
+    def _conditions(self) -> tuple[Any, list[Any]]:
+        """Returns which part of a day's trades the rate is for, if not all, and its conditions."""
         where = {
             name: set(value)
             if isinstance(value, list) and not name.endswith("__between")
             else value
             for name, value in self.where.items()
         }
-        return parse_conditions("Trade", _core.names_of("Trade"), where)
+        squared = where.pop(_SQUARED, None)
+        return squared, parse_conditions("Trade", _core.names_of("Trade"), where)
 
 
 @declared
@@ -113,13 +151,14 @@ class Charge(Keyed):
     """The charges of one client's trades in one security and product; see also ``Keyed``.
 
     Attributes:
-        brokerage: Brokerage of the orders, with the amounts per order.
+        brokerage: Brokerage of the orders, with the amounts per order and per lot.
         stt: Securities transaction tax.
         exchange_charges: The exchange's transaction charges.
         sebi: SEBI's turnover fees.
         stamp: Stamp duty.
+        other: Other charges.
         gst: Goods and services tax.
-        total: The sum of the six.
+        total: The sum of these.
     """
 
     brokerage: float
@@ -127,6 +166,7 @@ class Charge(Keyed):
     exchange_charges: float
     sebi: float
     stamp: float
+    other: float
     gst: float
     total: float
 
@@ -135,7 +175,10 @@ class Charges(ResultTable[Charge]):
     """Result of ``charges``: one row for each key."""
 
     _row = Charge
-    _key_columns = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "gst")
+    _key_columns = (
+        *("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp"),
+        *("other", "gst"),
+    )
     _summed = _key_columns
     _size = "total"
 
@@ -153,6 +196,8 @@ def charges(
     rates: Sequence[ChargeRate],
     *,
     day: date | str | None = None,
+    rounding: Rounding = None,
+    multipliers: Multipliers | None = None,
     buy: str = "B",
     sell: str = "S",
 ) -> Charges:
@@ -160,15 +205,21 @@ def charges(
 
     The first rate whose ``where`` a trade meets applies to it. Brokerage is charged once for each
     executed order, that is for client, day, exchange, segment, order number and side, so that entry
-    and exit of a bracket order both pay: ``min(cap, brokerage * value) + per_order``, where the
-    first of its rates has ``cap`` and ``per_order``. Everything else is a fraction of each
-    ``trade_value``, whose sign does not count. Amounts are exact; a contract note rounds each
-    charge, so it differs by some paise. (Service: "Trade record".)
+    and exit of a bracket order both pay: ``max(minimum, min(cap, brokerage * value)) + per_order``,
+    where the first of its rates has these amounts. Everything else is a fraction of each
+    ``trade_value``, whose sign does not count. Amounts are exact unless ``rounding`` says
+    otherwise. (Service: "Trade record".)
 
     Args:
         trades: A trade book, of one or several accounts.
         rates: The rates, those of special cases first; ``ChargeRate.load`` reads them from a file.
         day: Counts the trades of this day only; a date or ISO text.
+        rounding: ``"note"`` rounds as contract notes do, half up, by account, client, day, exchange
+            and segment: ``stt`` and ``stamp`` to the rupee, the others to the paisa. A mapping of
+            levies to units, such as ``{"stamp": 0.01}``, changes that. What rounding adds is on the
+            largest row of the note.
+        multipliers: Multipliers of contracts that their trades do not prove, which ``per_lot``
+            needs, as in ``realised_pnl``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
@@ -177,156 +228,219 @@ def charges(
 
     Raises:
         TypeError: If an argument has the wrong type, or a rate has a condition on no field.
-        ValueError: If no rate applies to a trade, or a trade cannot be used (see ``positions``).
+        ValueError: If no rate applies to a trade, a trade cannot be used (see ``positions``), or
+            the lots that ``per_lot`` counts are not known.
         OverflowError: If amounts are too large to be added exactly.
 
     Example:
         >>> delivery = td.ChargeRate(where={"product": "C"}, stt_buy=0.001, stt_sell=0.001)
         >>> td.charges(trades, [delivery, td.ChargeRate(brokerage=0.0003, cap=20)]).total
     """
-    fills = Fills(trades, day, buy, sell)
-    sums = charge_sums(fills, rates, buy)
+    fills = Fills(trades, day, buy, sell, multipliers=multipliers)
+    sums: dict[Key, list[Any]] = {}
+    found, unit = charge_sums(fills, rates, buy, rounding)
+    for (_, key), levies in found.items():
+        sums[key] = [*map(add, sums.get(key, [0] * len(levies)), levies)]
     leading, *_ = fills.facts(_core.Groups([fills.rows], KEY))
     made = []
     for each in leading:
-        found = sums[key_of(each)]
-        made.append((*each, *map(float, found), float(sum(found))))
+        levies = sums[key_of(each)]
+        made.append((*each, *(float(levy / unit) for levy in (*levies, sum(levies)))))
     return noted(Charges._of(made), fills.notes)
 
 
-def charge_sums(fills: Fills, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
-    """Returns the six charges of each key, exactly."""
-    rows = fills.rows
-    require_values(rows, EXECUTED[-2])  # brokerage is by order
-    conditions = _conditions(rows, rates)
-    fields = sorted({name for each in conditions for name, *_ in each})
-    values = rows.column("trade_value")
-    if min(values, default=0) < 0:  # a spread may have a negative price, but no negative charge
-        owed = {row: {"trade_value": -value} for row, value in enumerate(values) if value < 0}
-        rows = patched(rows, owed)
-    groups = _core.Groups([rows], [*dict.fromkeys((*EXECUTED, *KEY, *fields))])  # of one rate each
-    decimals = _core.decimals_of([(rows, "trade_value")])
-    columns = (
-        *(groups.first(), groups.coarser(fields), groups.coarser(EXECUTED)),
-        groups.sums("trade_value", decimals),
-        *rows.cells(groups.first(), [EXECUTED[-1], *KEY]),
-    )
-    rate_of: dict[int, int] = {}  # by the values that conditions are about
-    orders: dict[int, list[_Part]] = {}
-    for row, facts, order, value, side, *key in zip(*columns, strict=True):
-        if facts not in rate_of:
-            rate_of[facts] = _rate_of(fills, row, conditions)
-        part = _Part(rate_of[facts], tuple(key), value, side == buy)
-        orders.setdefault(order, []).append(part)
-    unit = Fraction(1, 10**decimals)
-    exact = [_exact(rate) for rate in rates]
-    limits = [_limit(rate, unit) for rate in exact]
-    totals: dict[tuple[int, Key], _Total] = {}
-    for parts in orders.values():
-        for part in parts:
-            total = totals.setdefault((part.rate, part.key), _Total())
-            total.values[part.is_purchase] += part.value
-        if len(parts) > 1:
-            for part, share in zip(parts, _shares(parts, exact, unit), strict=True):
-                totals[part.rate, part.key].shared += share
-        elif (limit := limits[part.rate]) is not None and part.value > limit:
-            total.capped += 1
-        else:
-            total.uncapped[0] += 1
-            total.uncapped[1] += part.value
-    sums: dict[Key, list[Fraction]] = {}
-    for (rate, key), total in totals.items():
-        amounts = sums.setdefault(key, [Fraction(0)] * 6)
-        for place, levy in enumerate(_levies(total, exact[rate], unit)):
-            amounts[place] += levy
-    return sums
+Sums = dict[tuple[date, Key], list[Any]]  # whole numbers of a unit, or fractions where shared
 
 
 class _Part(NamedTuple):
     """The trades of an executed order that have one key and one rate; the value is in units."""
 
     rate: int
-    key: Key
-    value: int
+    total: tuple[date, Key, int]  # day, key and rate
+    value: Any
+    lots: Any
     is_purchase: bool
 
 
-@dataclass
-class _Total:
-    """What the trades of one key and rate add up to, so that few fractions are computed."""
-
-    values: list[int] = field(default_factory=lambda: [0, 0])  # sold and bought
-    capped: int = 0  # orders that are charged the cap
-    uncapped: list[int] = field(default_factory=lambda: [0, 0])  # the other orders, their value
-    shared: Fraction = Fraction(0)  # brokerage of orders with several rates or keys
-
-
-def _limit(rate: dict[str, Fraction], unit: Fraction) -> int | None:
-    """Returns the largest value, in units, whose brokerage the cap does not limit."""
-    if "cap" not in rate or not rate["brokerage"]:
-        return None
-    return rate["cap"] // (rate["brokerage"] * unit)
-
-
-def _exact(rate: ChargeRate) -> dict[str, Fraction]:
-    given = {name: getattr(rate, name) for name in (*_RATES, *_AMOUNTS)}
-    return {name: Fraction(repr(value)) for name, value in given.items() if value is not None}
-
-
-def _shares(parts: list[_Part], rates: list[dict[str, Fraction]], unit: Fraction) -> list[Fraction]:
-    """Returns the brokerage of each part of an order, which is charged once.
-
-    The first of its rates has the amount per order and the cap.
-    """
-    first = rates[min(part.rate for part in parts)]
-    shares = [rates[part.rate]["brokerage"] * part.value * unit for part in parts]
-    total, value = sum(shares), sum(part.value for part in parts)
-    capped = min(total, first.get("cap", total)) / total if total else Fraction(0)
-    even = Fraction(1, len(parts))
-    weights = [Fraction(part.value, value) if value else even for part in parts]
-    return [
-        share * capped + first["per_order"] * weight
-        for share, weight in zip(shares, weights, strict=True)
-    ]
-
-
-def _levies(total: _Total, rate: dict[str, Fraction], unit: Fraction) -> list[Fraction]:
-    sold, bought = (value * unit for value in total.values)
-    count, value = total.uncapped
-    brokerage = (
-        rate["brokerage"] * value * unit
-        + rate.get("cap", Fraction(0)) * total.capped
-        + rate["per_order"] * (count + total.capped)
-        + total.shared
+def charge_sums(
+    fills: Fills, rates: Sequence[ChargeRate], buy: str, rounding: Rounding = None
+) -> tuple[Sums, int]:
+    """Returns the levies of each day and key, exactly, and how many units of them are 1."""
+    steps = _steps(rounding)
+    rows = fills.rows
+    require_values(rows, EXECUTED[-2])  # brokerage is by order
+    conditions = _conditions(rows, rates)
+    fields = sorted({name for _, each in conditions for name, *_ in each})
+    values = rows.column("trade_value")
+    if min(values, default=0) < 0:  # a spread may have a negative price, but no negative charge
+        owed = {row: {"trade_value": -value} for row, value in enumerate(values) if value < 0}
+        rows = patched(rows, owed)
+    by_lot = ["lot_size"] if any(rate.per_lot for rate in rates) else []
+    groups = _core.Groups([rows], [*dict.fromkeys((*EXECUTED, *KEY, *fields, *by_lot))])
+    first, decimals = groups.first(), _core.decimals_of([(rows, "trade_value")])
+    is_split = any(squared is not None for squared, _ in conditions)
+    columns: Any = zip(
+        *(first, groups.coarser(fields), groups.coarser(EXECUTED)),
+        groups.sums("trade_value", decimals),
+        _lots(fills, rows, groups) if by_lot else [0] * len(first),
+        _offset(rows, first, buy) if is_split else [None] * len(first),
+        *rows.cells(first, [EXECUTED[-1], "exch_trade_time", *KEY]),
+        strict=True,
     )
-    exchange, sebi = (rate[name] * (bought + sold) for name in ("exchange", "sebi"))
-    return [
-        brokerage,
-        rate["stt_buy"] * bought + rate["stt_sell"] * sold,
-        exchange,
-        sebi,
-        rate["stamp_buy"] * bought,
-        rate["gst"] * (brokerage + exchange + sebi),
-    ]
+    rate_of: dict[Any, int] = {}  # by the values that conditions are about
+    orders: dict[int, list[_Part]] = {}
+    for row, facts, order, value, lots, share, side, time, *key in columns:
+        halves = [(None, 1)] if share is None else [(True, share), (False, 1 - share)]
+        for squared, half in halves:
+            if not half:
+                continue
+            if (facts, squared) not in rate_of:
+                rate_of[facts, squared] = _rate_of(fills, row, conditions, squared)
+            total = time.date(), tuple(key), rate_of[facts, squared]
+            part = _Part(total[-1], total, value * half, lots * half, side == buy)
+            orders.setdefault(order, []).append(part)
+    sums, unit = _levies(orders, rates, 10**decimals)
+    if steps:
+        _round(sums, {name: step * unit for name, step in steps.items()}, Fraction(unit, 100))
+    return sums, unit
 
 
-def _conditions(rows: Slice, rates: Any) -> list[list[CoreCondition]]:
-    """Returns the conditions of each rate."""
-    if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
-        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
-    found = [core_conditions(rows, rate._conditions()) for rate in rates]
-    for each in found:
-        rows[:0].where(each)  # raises for a value that its field never has
+def _offset(rows: Slice, first: list[int], buy: str) -> list[Fraction]:
+    """Returns which part of some rows the other side of their day and contract offsets.
+
+    Neither exchanges nor the tax know of products.
+    """
+    day = [*KEY[:-1], "exch_trade_time.day"]  # without the product
+    sides = _core.Groups([rows], [*day, EXECUTED[-1]])
+    days, quantities = sides.coarser(day), sides.sums("quantity", 0)
+    (codes,) = rows.cells(sides.first(), [EXECUTED[-1]])
+    traded: dict[tuple[int, bool], Any] = {}
+    for number, code, quantity in zip(days, codes, quantities, strict=True):
+        traded[number, code == buy] = quantity
+    found = []
+    for number, code in zip(days, codes, strict=True):
+        own, other = (traded.get((number, (code == buy) is same), 0) for same in (True, False))
+        found.append(Fraction(min(own, other), own))
+    numbers = sides.numbers()
+    return [found[numbers[row]] for row in first]
+
+
+def _lots(fills: Fills, rows: Slice, groups: _core.Groups) -> list[Any]:
+    """Returns the number of lots of each group, whose quantity counts shares or contracts."""
+    first = groups.first()
+    multipliers, _ = multipliers_of(rows, groups, fills.where, given=fills.given)
+    (sizes,), quantities = rows.cells(first, ["lot_size"]), groups.sums("quantity", 0)
+    found = []
+    for row, multiplier, size, count in zip(first, multipliers, sizes, quantities, strict=True):
+        if multiplier is None or (multiplier == 1 and not size):
+            raise ValueError(
+                f"per_lot needs the multiplier and the lot size of the trade in {fills.where(row)}:"
+                " pass `multipliers`, or correct its lot_size"
+            )
+        found.append(Fraction(count or 0, size) if multiplier == 1 else count)
     return found
 
 
-def _rate_of(fills: Fills, row: int, conditions: list[list[CoreCondition]]) -> int:
+def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, int]], int]:
+    """Returns the numbers of each rate as whole numbers of a unit, and that unit's reciprocal."""
+    names = (*_FRACTIONS, *_AMOUNTS)
+    given = [
+        {name: Decimal(repr(getattr(rate, name))) for name in names if name != "cap"}
+        | ({} if rate.cap is None else {"cap": Decimal(repr(rate.cap))})
+        for rate in rates
+    ]
+    numbers = [number for each in given for number in each.values()]
+    digits = max((-int(number.as_tuple().exponent) for number in numbers), default=0)
+    scale = 10 ** max(digits, 0)
+    return [{name: int(value * scale) for name, value in each.items()} for each in given], scale
+
+
+def _levies(
+    orders: dict[int, list[_Part]], rates: Sequence[ChargeRate], unit: int
+) -> tuple[Sums, int]:
+    numbers, scale = _scaled(rates)
+    totals: dict[Any, list[Any]] = {}  # by day, key and rate: brokerage, sold and bought
+    for parts in orders.values():
+        first = numbers[min(part.rate for part in parts)]
+        value = sum(part.value for part in parts)
+        raw = sum(numbers[part.rate]["brokerage"] * part.value for part in parts)
+        owed = max(
+            min(raw, first["cap"] * unit) if "cap" in first else raw, first["minimum"] * unit
+        )
+        for part in parts:
+            brokerage = owed + first["per_order"] * unit
+            if len(parts) > 1:
+                weight = Fraction(part.value, value) if value else Fraction(1, len(parts))
+                own = numbers[part.rate]["brokerage"] * part.value
+                of_owed = Fraction(own, raw) if raw else weight
+                brokerage = owed * of_owed + first["per_order"] * unit * weight
+            total = totals.setdefault(part.total, [0, 0, 0])
+            total[0] += brokerage + numbers[part.rate]["per_lot"] * part.lots * unit
+            total[1 + part.is_purchase] += part.value
+    sums: Sums = {}
+    for (day, key, rate), (brokerage, sold, bought) in totals.items():
+        number = numbers[rate]
+        levies = {"brokerage": brokerage}
+        for name, (on_purchase, on_sale) in _BY_VALUE.items():
+            levies[name] = number.get(on_purchase, 0) * bought + number.get(on_sale, 0) * sold
+        taxed = sum(levies[name] for name in rates[rate].gst_on)
+        found = [levy * scale for levy in levies.values()]  # GST is a fraction of a fraction
+        found.append(number["gst"] * taxed)
+        sums[day, key] = [*map(add, sums.get((day, key), [0] * len(found)), found)]
+    return sums, unit * scale**2
+
+
+def _steps(rounding: Any) -> dict[str, Fraction] | None:
+    """Returns the unit to which each levy is rounded."""
+    if rounding is None:
+        return None
+    if rounding != "note" and not isinstance(rounding, Mapping):
+        raise TypeError(f'rounding must be "note" or a dict of levies, not {shown(rounding)}')
+    given = {} if rounding == "note" else dict(rounding)
+    chosen("rounding", [*given], _LEVIES, "a dict of levies")
+    steps = {name: Fraction(repr(amount(name, step))) for name, step in (_NOTE | given).items()}
+    if not all(steps.values()):
+        raise ValueError("rounding takes units above 0, such as 0.01")
+    return steps
+
+
+def _round(sums: Sums, steps: dict[str, Fraction], least: Fraction) -> None:
+    """Rounds each levy of each note; its largest row has the difference."""
+    notes: dict[Any, list[list[Any]]] = {}
+    for (day, key), levies in sums.items():
+        notes.setdefault((day, *key[:4]), []).append(levies)  # account to segment
+    for rows in notes.values():
+        for at, step in enumerate(steps.values()):
+            total = _half_up(sum(row[at] for row in rows), step)
+            largest = max(rows, key=lambda row, at=at: row[at])  # type: ignore[misc]
+            for row in rows:
+                row[at] = _half_up(row[at], min(step, least))
+            largest[at] += total - sum(row[at] for row in rows)
+
+
+def _half_up(value: Any, step: Fraction) -> Fraction:
+    return step * floor(value / step + Fraction(1, 2))
+
+
+def _conditions(rows: Slice, rates: Any) -> list[tuple[bool | None, list[CoreCondition]]]:
+    """Returns which part of a day's trades each rate is for, if not all, and its conditions."""
+    if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
+        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
+    found = []
+    for rate in rates:
+        squared, conditions = rate._conditions()
+        found.append((squared, core_conditions(rows, conditions)))
+        rows[:0].where(found[-1][1])  # raises for a value that its field never has
+    return found
+
+
+def _rate_of(fills: Fills, row: int, conditions: Any, squared: bool | None) -> int:
     """Returns the number of the first rate whose conditions a trade meets."""
     rows = fills.rows
-    for number, each in enumerate(conditions):
-        if len(rows[row : row + 1].where(each)):
+    for number, (wanted, each) in enumerate(conditions):
+        if wanted in (None, squared) and len(rows[row : row + 1].where(each)):
             return number
-    facts = ("trade_no", "exchange", "segment", "product", "txn_type")
+    facts = ("trade_no", *CONTRACT[:2], KEY[-1], EXECUTED[-1])
     found = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
     raise ValueError(
         f"no rate applies to the trade in {fills.where(row)} ({found}): add a ChargeRate for "

@@ -10,7 +10,7 @@ from typing import Any
 from ..books.book import TradeBook
 from ..display.text import group
 from ..table.rows import declared
-from .charging import ChargeRate, charge_sums
+from .charging import ChargeRate, Rounding, charge_sums
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .issues import UNPROVED, noted
@@ -125,6 +125,7 @@ def day_pnl(
     settle: Prices | None = None,
     multipliers: Multipliers | None = None,
     charges: Sequence[ChargeRate] | None = None,
+    rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",
     sell: str = "S",
@@ -146,6 +147,7 @@ def day_pnl(
         multipliers: Multipliers of contracts that their trades do not prove, as in
             ``realised_pnl``.
         charges: Rates of charges, as in ``charges``; without them, charges are 0.
+        rounding: Rounds charges, as in ``charges``.
         shorts: Whether sales may open short lots, as in ``realised_pnl``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
@@ -177,9 +179,18 @@ def day_pnl(
     traded = dict(zip(keys_of(found), found, strict=True))
     value = valued(pnl, price_of)
     held = dict(zip(keys_of(value), value, strict=True))
-    costs = {} if charges is None else charge_sums(of_day, charges, buy)
+    charged = {}
+    if charges is not None:
+        costs, unit = charge_sums(of_day, charges, buy, rounding)
+        charged = {key: Fraction(sum(levies)) / unit for (_, key), levies in costs.items()}
     made = [
-        _row(row, pnl._contracts[key], traded.get(key), held.get(key), sum(costs.get(key, ())))
+        _row(
+            row,
+            pnl._contracts[key],
+            traded.get(key),
+            held.get(key),
+            charged.get(key, 0),
+        )
         for key, row in zip(keys_of(pnl), pnl, strict=True)
         if row.matched_quantity or key in traded or key in held
     ]

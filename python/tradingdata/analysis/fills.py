@@ -49,6 +49,7 @@ class Fills:
         day: The day, if one was asked for.
         days: The days of the trades.
         notes: The issues found so far.
+        given: The multipliers that the caller knows.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Fills:
         self.day = None if day is None else day_from(day)
         require_fills(self.rows, buy, sell, timed=timed or self.day is not None)
         self.notes: list[Note] = []
-        self._given = None if multipliers is None else Lookup("multipliers", multipliers)
+        self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(self.rows)
         self._lots = _labelled(lots or [], self.rows)
         self.opening = len(self._lots)
@@ -126,16 +127,16 @@ class Fills:
         strikes = last_known(rows, groups, ATTRIBUTES[0])
         expiries = [each[EXPIRY_AT] for each in leading]
         multipliers, unproved = multipliers_of(
-            rows, groups, self.where, given=self._given, lots=self._lots
+            rows, groups, self.where, given=self.given, lots=self._lots
         )
         for number, detail in unproved.items():
             text = f"{named(leading[number])}: {detail}"
             self.notes.append(Note(leading[number], UNPROVED, text))
         self._note_rows(groups, leading)
         self._note_codes(leading)
-        if self._given is not None:
+        if self.given is not None:
             known = {each[SECURITY_AT] for each in leading}
-            self.notes += unused("multipliers", self._given.unmatched(known))
+            self.notes += unused("multipliers", self.given.unmatched(known))
         return Facts(leading, multipliers, list(map(kind_of, expiries, strikes)))
 
     def note_rows(self, leading: tuple[Any, ...], problem: str, rows: Sequence[int]) -> None:

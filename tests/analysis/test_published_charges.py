@@ -1,0 +1,213 @@
+"""Charges against published worked examples, to the paisa, and the how-to's file of rates.
+
+Each example names its source. The rates are those of its day; duties that its day took from both
+sides are `other_buy` and `other_sell`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cases
+import tradingdata as td
+from analysis_samples import TIME, book, trade
+from tradingdata.analysis.keys import CONTRACT, kind_of
+from tradingdata.sandbox.day import Books
+from tradingdata.sandbox.market import CLOSE, Market
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/trades-to-pnl.md"
+CALL = {CONTRACT[1]: "D", **cases.expiring(24), **cases.CALL}
+
+# A spreadsheet of 2013, "Astha Brokerage Calculator (all segments)", scribd.com/doc/193229870, for
+# an account without brokerage. Its text takes STT of an intraday trade from the turnover; its
+# figure is of the sale alone, which is the law, and is what is tested.
+ASTHA = {"gst": 0.1236, "gst_on": ("exchange",), "other_buy": 0.00002, "other_sell": 0.00002}
+# thincredblu.com/brokerage-calculator: 400 bought at 1,000 and sold at 1,100. The page shows the
+# same STT (0.025 % of the sale) for delivery, where its own table of rates has 0.1 % of both.
+THIN = {"brokerage": 0.0003, "cap": 20, "exchange": 0.0000325, "sebi": 0.0000015, "gst": 0.18}
+# tradingqna.com/t/2203: 2,000 options bought at 100 and sold at 101. Its cesses (2 % and 1 % of a
+# tax of 12 %) are left to the reader; here GST is the tax alone.
+OPTIONS = {"per_order": 20, "stt_sell": 0.00017, "exchange": 0.00053, "sebi": 0.000002}
+
+EXAMPLES: dict[str, tuple[list[td.Trade], dict[str, Any], dict[str, float]]] = {
+    "intraday, Astha": (
+        [trade(1, "B", 2500, 5000000.0), trade(2, "S", 2500, 5250000.0)],
+        {"exchange": 0.000049, "stt_sell": 0.00025, **ASTHA},
+        {"exchange_charges": 502.25, "gst": 62.0781, "stt": 1312.5, "other": 205, "all": 2081.8281},
+    ),
+    "delivery, Astha": (
+        [trade(1, "B", 2500, 5000000.0), trade(2, "S", 2500, 5250000.0)],
+        {"exchange": 0.000049, "stt_buy": 0.001, "stt_sell": 0.001, **ASTHA},
+        {"exchange_charges": 502.25, "gst": 62.0781, "stt": 10250, "all": 11019.3281},
+    ),
+    "future, Astha": (
+        [trade(1, "B", 50, 300000.0, **CALL), trade(2, "S", 50, 300500.0, **CALL)],
+        {"exchange": 0.000045, "stt_sell": 0.0001, **ASTHA},
+        {"exchange_charges": 27.0225, "gst": 3.339981, "stt": 30.05, "all": 72.422481},
+    ),
+    "option, Astha": (
+        [trade(1, "B", 50, 5000.0, **CALL), trade(2, "S", 50, 5500.0, **CALL)],
+        {"exchange": 0.00089, "stt_sell": 0.00017, **ASTHA},
+        {"exchange_charges": 9.345, "gst": 1.155042, "stt": 0.935, "all": 11.645042},
+    ),
+    "intraday, thincredblu": (
+        [trade(1, "B", 400, 400000.0), trade(2, "S", 400, 440000.0)],
+        {**THIN, "stt_sell": 0.00025, "gst_on": ("brokerage", "exchange")},
+        {"brokerage": 40, "exchange_charges": 27.3, "sebi": 1.26, "stt": 110, "all": 190.674},
+    ),
+    "option, tradingqna": (
+        [trade(1, "B", 2000, 200000.0, **CALL), trade(2, "S", 2000, 202000.0, **CALL)],
+        {**OPTIONS, "gst": 0.12, "gst_on": ("brokerage", "exchange")},
+        {"brokerage": 40, "stt": 34.34, "exchange_charges": 213.06, "sebi": 0.804, "gst": 30.3672},
+    ),
+    # tradingqna.com/t/1726: 1,000 puts written at 27, a tax of 12 % with cesses of 3 % of it.
+    "option written, tradingqna": (
+        [trade(1, "S", 1000, 27000.0, **CALL)],
+        {**OPTIONS, "gst": 0.1236, "gst_on": ("brokerage", "exchange"), "other_sell": 0.00006},
+        {"stt": 4.59, "exchange_charges": 14.31, "sebi": 0.054, "other": 1.62, "all": 44.814716},
+    ),
+    # kiteconnect's mock of POST /margins/orders: one share at 1,498. Its stamp duty of 0.22 is cut
+    # to the paisa (0.015 % are 0.2247), so that the sum of its own parts is 1.79255122.
+    "delivery, kiteconnect-mocks": (
+        [trade(1, "B", 1, 1498.0)],
+        {"per_order": 0.01, "stt_buy": 0.001, "exchange": 0.0000345, "sebi": 0.000001, "gst": 0.18},
+        {"stt": 1.498, "exchange_charges": 0.051681, "sebi": 0.001498, "gst": 0.01137222},
+    ),
+    # 1stopinvestment.com, "How do Zerodha brokerage charges work": 100 bought at 546, sold at 550.
+    # Writes "0.0325 %" where it takes 0.00325 %, caps brokerage over both orders, and rounds STT of
+    # 13.75 to 14; the other levies are to the paisa.
+    "intraday, 1stopinvestment": (
+        [trade(1, "B", 100, 54600.0), trade(2, "S", 100, 55000.0)],
+        {"brokerage": 0.0001, "cap": 20, "stt_sell": 0.00025, "exchange": 0.0000325, "gst": 0.18}
+        | {"sebi": 0.000001, "other_buy": 0.00006, "other_sell": 0.00006, "rounding": "note"}
+        | {"gst_on": ("brokerage", "exchange")},
+        {"brokerage": 10.96, "stt": 14, "exchange_charges": 3.56, "gst": 2.61, "sebi": 0.11}
+        | {"other": 6.58, "all": 37.82},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_published_example_is_met_to_the_last_digit(name: str) -> None:
+    trades, rate, expected = EXAMPLES[name]
+    rate = dict(rate)
+    rounding = rate.pop("rounding", None)
+    (row,) = td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)], rounding=rounding)
+    for levy, amount in expected.items():
+        assert row["total" if levy == "all" else levy] == amount, levy
+
+
+def test_gst_is_on_what_the_rate_says() -> None:  # the example above, to its paisa
+    trades, rate, _ = EXAMPLES["intraday, thincredblu"]
+    (row,) = td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)], rounding={"stt": 0.01})
+    assert (row.gst, row.total) == (12.11, 190.67)
+    rate = {**rate, "gst_on": ["brokerage", "exchange", "sebi"]}
+    assert td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)])[0].gst == 12.3408
+
+
+def test_a_minimum_is_of_the_order_and_an_amount_of_the_lot() -> None:
+    trades = book(
+        trade(1, "B", 1, 1000.0, order_no="O"),
+        trade(2, "B", 1, 1000.0, order_no="O"),
+        trade(3, "S", 2, 2000.0, 9),
+    )
+    assert td.charges(trades, [td.ChargeRate(brokerage=0.001, minimum=5)]).total == 10.0
+    assert td.charges(trades, [td.ChargeRate(brokerage=0.004, minimum=5, cap=6)]).total == 12.0
+    contracts = book(
+        trade(1, "B", 150, 1500.0, lot_size=75, **CALL),  # of shares
+        trade(
+            2, "B", 2, 20.0 * 1250, lot_size=1250, **CALL | {CONTRACT[2]: "11"}, traded_price=10.0
+        ),
+    )
+    rows = td.charges(contracts, [td.ChargeRate(per_lot=7.5)])
+    assert [row.brokerage for row in rows] == [15.0, 15.0]
+    with pytest.raises(ValueError, match=r"per_lot needs the multiplier and the lot size .* row 0"):
+        td.charges(book(contracts[0]._replace(lot_size=None)), [td.ChargeRate(per_lot=1)])
+    with pytest.raises(ValueError, match="minimum 30 must not be above cap 20"):
+        td.ChargeRate(minimum=30, cap=20)
+
+
+def test_what_is_squared_off_is_taxed_as_intraday() -> None:
+    rates = [
+        td.ChargeRate(where={"squared_off": True}, stt_sell=0.00025, per_order=20),
+        td.ChargeRate(stt_buy=0.001, stt_sell=0.001, per_order=20),
+    ]
+    both = book(trade(1, "B", 75, 7500.0), trade(2, "S", 75, 8000.0, 5))
+    (row,) = td.charges(both, rates)
+    assert (row.stt, row.brokerage) == (2.0, 40.0)
+    assert td.charges(both, rates[1:]).total == 15.5 + 40
+    # 50 of 100 are offset by a sale of another product; half of each purchase is intraday.
+    part = book(
+        trade(1, "B", 60, 6000.0),
+        trade(2, "B", 40, 5000.0, 1),
+        trade(3, "S", 50, 6000.0, 5, product="I"),
+    )
+    found = {row.product: row for row in td.charges(part, rates)}
+    assert found["C"].stt == 5500 * 0.001
+    assert found["I"].stt == 6000 * 0.00025
+    assert (found["C"].brokerage, found["I"].brokerage) == (40.0, 20.0)
+    other_day = book(both[0], both[1]._replace(**{TIME: dt.datetime(2026, 11, 23, 9, 15)}))
+    other_exchange = book(both[0], both[1]._replace(exchange="BSE"))
+    for apart in (other_day, other_exchange):
+        assert sum(row.stt for row in td.charges(apart, rates)) == 15.5
+    with pytest.raises(TypeError, match="squared_off must be True or False"):
+        td.ChargeRate(where={"squared_off": "yes"})
+
+
+def test_notes_round_by_day_and_segment_on_the_largest_row() -> None:
+    days = [
+        trade(number, "S", 1, value, **{CONTRACT[2]: str(number), TIME: dt.datetime(*day)})
+        for number, (value, day) in enumerate(
+            [(1400.0, (2026, 11, 19)), (1100.0, (2026, 11, 19)), (1500.0, (2026, 11, 20))]
+        )
+    ]
+    rate = td.ChargeRate(stt_sell=0.001, exchange=0.0000345)
+    found = {row.security_id: row for row in td.charges(book(*days), [rate], rounding="note")}
+    assert {name: row.stt for name, row in found.items()} == {"0": 1.9, "1": 1.1, "2": 2.0}
+    assert [found[name].exchange_charges for name in "012"] == [0.05, 0.04, 0.05]
+    exact = td.charges(book(*days), [rate], rounding={"stt": 0.1, "exchange": 1e-9})
+    assert exact.total == 4.0 + 4000 * 0.0000345
+    for wrong, error in (("paise", TypeError), ({"stt": 0}, ValueError), ({"tax": 1}, ValueError)):
+        with pytest.raises(error, match="rounding"):
+            td.charges(book(*days), [rate], rounding=wrong)
+
+
+def test_a_negative_price_has_no_negative_charge() -> None:
+    rate = td.ChargeRate(brokerage=0.0003, minimum=1, stt_sell=0.001, gst=0.18)
+    spread = trade(1, "S", 1, -2884.0)
+    (row,) = td.charges(book(spread), [rate])
+    assert min(row.brokerage, row.stt, row.gst, row.total) >= 0
+
+
+def rates_of_the_page(folder: Path) -> tuple[td.ChargeRate, ...]:
+    (text,) = re.findall(r"```toml\n(# EXAMPLE.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (folder / "charges.toml").write_text(text)
+    return td.ChargeRate.load(folder / "charges.toml")
+
+
+def test_the_file_of_the_page_covers_ten_months_of_the_sandbox(tmp_path: Path) -> None:
+    start = dt.date(2026, 1, 1)
+    days = [day for day in (start + dt.timedelta(days=n) for n in range(304)) if day.weekday() < 5]
+    books = [
+        td.TradeBook.from_json(Books(1, Market(number, day), 30).at(CLOSE)["trade_book"])
+        for number, day in enumerate(days)
+    ]
+    trades = td.concat(books)
+    kinds = {
+        (row.exchange, row.segment, kind_of(row.expiry_date, row.strike_price)) for row in trades
+    }
+    assert len(kinds) >= 5
+    rates = rates_of_the_page(tmp_path)
+    found = td.charges(trades, rates, rounding="note")
+    assert {row.expiry_date is None for row in found if row.stt} == {True, False}
+    assert found.total == pytest.approx(td.charges(trades, rates).total, rel=0.01)
+    # Every month by itself costs as much, since no order and no note is of two days.
+    parts = [trades.filter(exch_trade_time__ge=dt.datetime(2026, month, 1)) for month in (1, 6)]
+    later = td.charges(parts[1], rates, rounding="note").total
+    before = trades.filter(exch_trade_time__lt=dt.datetime(2026, 6, 1))
+    assert found.total == pytest.approx(later + td.charges(before, rates, rounding="note").total)
