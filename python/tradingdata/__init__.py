@@ -19,7 +19,7 @@ from . import errors
 from ._core import RateLimit, __version__
 from ._util.optional_imports import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
-from .client.client import Client
+from .client.client import AsyncClient, Client
 from .client.tokens import token_file
 from .errors import *  # noqa: F403  # the names of its `__all__`
 from .table.rows import Order, Stock, Trade, required
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
         unrealised_pnl,
     )
     from .archive import Archive
-    from .client.aio import AsyncClient
     from .client.snapshot import Books
 
 # Imported on first use, because not every script needs asyncio, analysis or the sandbox.
@@ -86,7 +85,6 @@ _LAZY = {
     ),
     "analysis.plot": ("plot",),
     "archive": ("Archive",),
-    "client.aio": ("AsyncClient",),
     "client.snapshot": ("Books",),
     "dask": ("dask",),
     "sandbox": ("sandbox",),

@@ -6,7 +6,7 @@ Clients, books and watches return them; none is constructed by callers.
 from .books.diff import OrderChange, TradeChange
 from .books.issues import Issue
 from .books.response import Response
-from .client.base import ClientStats
+from .client.calls import ClientStats
 from .client.options import Retry
 from .client.search import AsyncSearchPager, SearchPager, SearchStats
 from .watch.polling import AsyncWatch, Watch

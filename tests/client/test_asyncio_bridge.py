@@ -54,7 +54,7 @@ def test_f118_a_loop_that_watches_no_descriptors(
         factory = asyncio.ProactorEventLoop  # type: ignore[attr-defined]
     if lacks == "descriptor":
         core = types.SimpleNamespace(Worker=NoDescriptor)
-        monkeypatch.setattr("tradingdata.client.aio._core", core)
+        monkeypatch.setattr("tradingdata.client.bridge._core", core)
     service.script(reply(503), good_book(), stall(), good_book(), stall())
     reported: list[td.types.Retry] = []
 
@@ -113,7 +113,7 @@ def test_f122_calls_whose_outcome_is_lost_end_with_an_error(
 ) -> None:
     """F122: they do not wait for ever, and the calls after them are served."""
     service.script(then=good_book())
-    monkeypatch.setattr("tradingdata.client.aio._core", types.SimpleNamespace(Worker=worker))
+    monkeypatch.setattr("tradingdata.client.bridge._core", types.SimpleNamespace(Worker=worker))
     errors: list[object] = []
 
     async def run() -> int:

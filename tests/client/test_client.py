@@ -6,6 +6,7 @@ import asyncio
 import copy
 import gc
 import pickle
+import re
 import threading
 import warnings
 from datetime import UTC, datetime, timedelta
@@ -291,3 +292,50 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
 
     with td.Client(service.base_url, access_token=TOKEN) as client:
         assert at_once(9, work) == [3] * 9
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("trades", "use trade_book()"),
+        ("get_orders", "use order_book()"),
+        ("order_bok", "did you mean 'order_book'?"),
+        ("positions", "use td.positions(client.trade_book())"),
+        ("place_order", "it places no orders"),
+        ("quotes", "the service has the trade book, the order book and the search"),
+    ],
+)
+def test_a_method_that_a_client_lacks_names_the_one_that_it_has(name: str, says: str) -> None:
+    for client in (td.Client("https://x.example"), td.AsyncClient("https://x.example")):
+        with pytest.raises(AttributeError, match=re.escape(says)):
+            getattr(client, name)
+        assert not hasattr(client, "_repr_html_")
+
+
+def test_a_wrong_option_names_the_right_one_and_shows_no_value() -> None:
+    for kind in (td.Client, td.AsyncClient):
+        wrong: dict[str, str] = {
+            "token": "use access_token=",
+            "acces_token": "did you mean 'access_token'?",
+            "retries": "use attempts=",
+            "verify": "certificates are always verified",
+        }
+        for option, says in wrong.items():
+            with pytest.raises(TypeError, match=re.escape(says)) as caught:
+                kind("https://x.example", **{option: TOKEN})  # type: ignore[arg-type]
+            frame = caught.tb.tb_next
+            assert frame is not None
+            assert TOKEN not in repr(frame.tb_frame.f_locals)
+            assert TOKEN not in str(caught.value)
+
+
+def test_a_search_that_is_used_as_a_list_says_how_it_is_read() -> None:
+    client = td.Client("https://x.example")
+    with pytest.raises(TypeError, match=r"with search\.all\(\) or search\.first\(n\)"):
+        client.search("x")[0]
+    with pytest.raises(AttributeError, match="a search has no 'to_pandas': read its stocks"):
+        client.search("x").to_pandas()  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"search\(\) has no limit=: use page_size="):
+        client.search("x", limit=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"with await search\.all\(\)"):
+        list(td.AsyncClient("https://x.example").search("x"))  # type: ignore[call-overload]

@@ -61,7 +61,7 @@ AREAS = {
         ("*/tests/client/retry*", "*/tests/client/engine*"),
     ),
     "tokens": Area(
-        ("python/tradingdata/client/tokens.py", "python/tradingdata/client/aio.py"),
+        ("python/tradingdata/client/tokens.py", "python/tradingdata/client/bridge.py"),
         (
             "tests/client/test_tokens.py",
             "tests/client/test_asyncio_bridge.py",

@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import re
 from datetime import date, datetime, time
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
@@ -166,6 +169,21 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Returns ``; did you mean 'symbol'?``, or empty text if no known name is close."""
     near = closest(name, known)
     return "" if near is None else f"; did you mean {near!r}?"
+
+
+def instead(**right: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
+    """Makes the TypeError of a wrong keyword, of those that people try, name the right one."""
+
+    def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
+        @wraps(function)
+        def checked(*args: P.args, **options: P.kwargs) -> Result:
+            for wrong in right.keys() & options.keys():
+                raise TypeError(f"{function.__name__}() has no {wrong}=: use {right[wrong]}")
+            return function(*args, **options)
+
+        return checked
+
+    return decorate
 
 
 def no_field(record: str, known: Iterable[str], name: str) -> str:

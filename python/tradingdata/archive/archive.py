@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyRelation
 
-    from ..client.aio import AsyncClient
-    from ..client.client import Client
+    from ..client.client import AsyncClient, Client
     from ..table.rows import Order
     from .arrivals import Fetched
     from .coverage import Day, MissingDay

@@ -1,40 +1,45 @@
-"""The synchronous client: calls, token refresh, polling loops and paging for one account.
+"""Both clients: ``Client``, and ``AsyncClient`` with the same methods, awaited.
 
-Options and display are in ``base``; transport, retries and decoding are in the C++ core.
+How a call is made is in ``calls``; transport, retries and decoding are in the C++ core.
 """
 
 from __future__ import annotations
 
 import atexit
-from typing import TYPE_CHECKING
+import weakref
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._util.plans import run
+from .._util.plans import run, run_async
 from .._util.stopping import pause
-from ..books.book import OrderBook, TradeBook
-from ..watch.polling import Watch
-from .base import Book, ClientBase, wait_for
+from .._util.validate import instead
+from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..errors import ClientClosedError
+from ..watch.polling import AsyncWatch, Watch
+from ..watch.updates import OrderState, TradeState
+from .calls import Book, Calls, wait_for
 from .lookup import lookup
-from .search import SearchPager
-from .tokens import TokenSource
+from .search import KEYWORDS, AsyncSearchPager, SearchPager
+from .tokens import AsyncTokenSource, Held, TokenSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
+    from collections.abc import Awaitable, Callable, Iterable
+    from datetime import datetime
+    from datetime import time as clock_time
+    from typing import Self
 
     from ..table.rows import Stock
     from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
-    AnyToken = str | Callable[[], str]
-    OrderUpdates = Watch[OrderUpdate]
-    TradeUpdates = Watch[TradeUpdate]
+    Token = str | Callable[[], str]
+    AsyncToken = Token | Callable[[], Awaitable[str]]
 
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
 
 
-class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "TradeUpdates"]):
+class Client(Calls["Token"]):
     """Synchronous client for the books and the stock search of one account.
 
     Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
@@ -46,10 +51,6 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
     """
 
     _token_source = TokenSource
-    _pager = SearchPager
-    _watch = Watch
-
-    # -- the service --
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """Returns the account's executed trades (service: "Trade book"), in the service's order.
@@ -131,6 +132,127 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         """
         return run(lookup(self, identifier, timeout))
 
+    @instead(**KEYWORDS)
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        timeout: float | None = None,
+    ) -> SearchPager:
+        """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
+
+        No request is sent until the result is iterated or one of its methods is called. The token
+        is never sent.
+
+        Args:
+            query: Company name, NSE symbol or BSE code.
+            page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
+                default of 10 if it rejects 100; an explicit size is never replaced. If the service
+                returns shorter pages, later pages are requested in that shorter size.
+            start_page: First page to read, counted from 1 in pages of the size that the service
+                returns.
+            max_items: Maximum number of stocks.
+            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
+                number grows with each consecutive full page, so short searches stay cheap. With 0,
+                a page is requested only when the reader reaches it.
+            progress: Whether to show a progress bar (tqdm).
+            timeout: Seconds for each page; replaces the client's.
+
+        Returns:
+            An iterable of ``Stock`` with ``pages()``, ``first(n)`` and ``all()``.
+
+        Raises:
+            ConfigurationError: The query is blank or a number is out of range.
+
+        Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
+        """
+        return SearchPager(
+            self, query, page_size, start_page, max_items, prefetch, progress, timeout
+        )
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
+        timeout: float | None = None,
+    ) -> Watch[OrderUpdate]:
+        """Polls the order book and yields an ``OrderUpdate`` for each poll.
+
+        Level-triggered: after each successful poll, ``orders`` matches the response, and no change
+        is reported twice. All orders of the first response are new; an order that was absent and
+        comes back is not. A book that lost orders is requested once more before they count as gone.
+        A failed poll yields an update with ``missed``, and the watch goes on, whatever the failure.
+        Ctrl-C between polls takes effect at once.
+
+        Args:
+            interval: Seconds between polls, on a clock that includes the time of a suspended
+                computer. Polls never overlap: ticks that pass during a poll or the body of the loop
+                are skipped. After a refusal (429, 401, 403, an error in a 200, or any response with
+                ``Retry-After``) the next poll waits as long as the service requires, or twice as
+                long as before, at most 75 seconds.
+            ignore: Fields that do not count as a change; timestamps never do.
+            previous: The orders known so far. Orders equal to these are not reported.
+            until: When to end: a time of today or a datetime, on this computer's clock unless it
+                has a time zone. The last poll is at that time. None for no end.
+            ends_after: Number of polls in a row with a refused token after which the error is
+                raised; ``None`` goes on.
+            timeout: Seconds for each poll including its retries; replaces the client's.
+
+        Returns:
+            An iterator with an ``OrderUpdate`` for each poll.
+
+        Raises:
+            AuthenticationError: While iterating: the service refused the token ``ends_after`` times
+                in a row.
+            ClientClosedError: While iterating: the client was closed.
+        """
+        state = OrderState(ignore, previous)
+        return Watch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
+        timeout: float | None = None,
+    ) -> Watch[TradeUpdate]:
+        """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
+
+        A fill is identified by its client, day, exchange, segment, ``trade_no`` and ``order_no``:
+        trade numbers may repeat across exchanges and days, and both sides of a self-trade have the
+        same one. It stays the same fill if a time or another of these values arrives later. Trades
+        without a number are counted: each occurrence beyond those already reported is a new fill.
+        A fill whose quantity, price or side changes is a change, ``"corrected"``, and so is one
+        that is no longer in the book, ``"busted"``.
+
+        Args:
+            interval: Seconds between polls, as in ``watch_orders``.
+            previous: The trades known so far; they are not reported.
+            until: When to end, as in ``watch_orders``.
+            ends_after: Number of polls in a row with a refused token, as in ``watch_orders``.
+            timeout: Seconds for each poll including its retries; replaces the client's.
+
+        Returns:
+            An iterator with a ``TradeUpdate`` for each poll; see ``watch_orders``.
+
+        Raises:
+            AuthenticationError: As in ``watch_orders``.
+            ClientClosedError: As in ``watch_orders``.
+        """
+        state = TradeState(previous)
+        return Watch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
+
     def close(self) -> None:
         """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.
 
@@ -144,8 +266,6 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # -- how a call is made --
-
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
         return self._received(kind, run(self._response(kind._record, timeout)))
 
@@ -157,3 +277,114 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         except BaseException:
             port.close()  # a traceback would keep it, and with it what is in flight
             raise
+
+
+class AsyncClient(Calls["AsyncToken"]):
+    """Asyncio client for the books and the stock search of one account.
+
+    Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
+    async function. Responses are received and decoded off the event loop. Cancelling a call aborts
+    its request at once. One client may serve several event loops, each with its own connections.
+
+    Example:
+        >>> async with td.AsyncClient(url, access_token=token) as client:
+        ...     trades = await client.trade_book()
+    """
+
+    _token_source = AsyncTokenSource
+
+    def _open(self, token: Held, options: dict[str, Any]) -> None:
+        from .bridge import LoopPorts
+
+        super()._open(token, options)
+        self._ports = LoopPorts(self._core)
+        # A client that is garbage-collected without aclose() must not leave a thread running.
+        weakref.finalize(self, self._ports.close, None).atexit = False
+
+    async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
+        """Returns the account's executed trades; see ``Client.trade_book``."""
+        return await self._book(TradeBook, timeout)
+
+    async def order_book(self, *, timeout: float | None = None) -> OrderBook:
+        """Returns the orders of the current day; see ``Client.order_book``."""
+        return await self._book(OrderBook, timeout)
+
+    async def books(self, *, timeout: float | None = None) -> Books:
+        """Returns a consistent pair of order and trade book; see ``Client.books``."""
+        from asyncio import sleep, to_thread
+
+        from .snapshot import snapshot
+
+        return await run_async(snapshot(self, timeout, sleep, to_thread))
+
+    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
+        """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
+        return await run_async(lookup(self, identifier, timeout))
+
+    @instead(**KEYWORDS)
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncSearchPager:
+        """Returns the stocks of a search, for ``async for``; see ``Client.search``."""
+        return AsyncSearchPager(
+            self, query, page_size, start_page, max_items, prefetch, progress, timeout
+        )
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
+        timeout: float | None = None,
+    ) -> AsyncWatch[OrderUpdate]:
+        """Returns the updates of the order book; see ``Client.watch_orders``."""
+        state = OrderState(ignore, previous)
+        return AsyncWatch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
+        timeout: float | None = None,
+    ) -> AsyncWatch[TradeUpdate]:
+        """Returns the updates of the trade book; see ``Client.watch_trades``."""
+        state = TradeState(previous)
+        return AsyncWatch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
+
+    async def aclose(self) -> None:
+        """Closes the connections; pending calls end with ``ClientClosedError``.
+
+        Safe to call more than once.
+        """
+        self._core.close()
+        self._ports.close(ClientClosedError("the client was closed while the call was under way"))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
+        return self._received(kind, await run_async(self._response(kind._record, timeout)))
+
+    def _send(self, what: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
+        from asyncio import get_running_loop
+
+        port = self._ports.of(get_running_loop())
+        sent = port.worker.submit_book(what, seconds, self._account or "")
+        return port.result(sent, self._retry_hook(what))

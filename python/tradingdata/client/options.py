@@ -7,13 +7,14 @@ An option is declared here and nowhere else in Python: in the signature, in ``Ar
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
 from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
 from .._util.time_zones import checked_zone
-from .._util.validate import count, flag, hook, path, seconds, shown, text
+from .._util.validate import count, did_you_mean, flag, hook, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
 
@@ -114,6 +115,7 @@ def converted_roots(file: str) -> str:
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 _MOST_ATTEMPTS = 2**31 - 1
 
+P = ParamSpec("P")
 Token = TypeVar("Token")
 """The type of ``access_token``: text, or the kinds of function that the client can call."""
 
@@ -173,11 +175,45 @@ class Retry(NamedTuple):
     delay: float
 
 
+_INSTEAD = {
+    **dict.fromkeys(("token", "api_key", "key", "secret"), "access_token="),
+    **dict.fromkeys(("retries", "max_retries", "retry"), "attempts="),
+    **dict.fromkeys(("url", "host", "endpoint"), "base_url="),
+    **dict.fromkeys(("timezone", "zone", "tzinfo"), "tz="),
+    "proxies": "proxy=",
+    "verify": "ca_file= for other authorities; certificates are always verified",
+}
+
+
+def _named_right(function: Callable[P, None]) -> Callable[P, None]:
+    """Makes the TypeError of a wrong option name the right one, and show no value."""
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> None:
+        self, *values = args
+        args = (self, *map(hide, values))
+        values.clear()
+        known = {"access_token", *CHECKS}
+        options = {
+            name: value if name in known and name not in SECRET else hide(value)
+            for name, value in options.items()
+        }
+        for name in options:
+            if name not in known:
+                right = f": use {_INSTEAD[name]}" if name in _INSTEAD else ""
+                right = right or did_you_mean(name, known)
+                raise TypeError(f"{type(self).__name__} has no option {name!r}{right}")
+        function(*args, **options)
+
+    return checked
+
+
 class ClientOptions(Generic[Token]):
     """Validates the options of a client, then opens it."""
 
     _open: Callable[..., None]
 
+    @_named_right
     def __init__(
         self,
         base_url: str | None = None,
@@ -253,8 +289,9 @@ class ClientOptions(Generic[Token]):
         self._open(token, options)
 
 
-ClientOptions.__init__.__qualname__ = "Client.__init__"  # in the error for an unknown option
-_DEFAULTS: dict[str, Any] = ClientOptions.__init__.__kwdefaults__ or {}
+_INIT: Any = vars(ClientOptions.__init__)["__wrapped__"]
+_INIT.__qualname__ = "Client.__init__"  # in the error for too many arguments
+_DEFAULTS: dict[str, Any] = _INIT.__kwdefaults__
 
 
 def _checked(name: str, value: Any) -> Any:

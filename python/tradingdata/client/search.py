@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from .._util import plans
 from .._util.optional_imports import progress_bar, require_bar
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 
     from .._util.plans import Plan
     from ..table.rows import Stock
-    from .base import AnyClient
+    from .calls import Calls
 
 Item = TypeVar("Item")
+
+KEYWORDS = {
+    "limit": "page_size= for the size of a page, max_items= for a number of stocks",
+    "page": "start_page=",
+    "n": "max_items=",
+}
+"""What to write for keywords that people try."""
 
 
 class SearchStats(NamedTuple):
@@ -103,7 +110,7 @@ class _Pager:
 
     def __init__(
         self,
-        client: AnyClient,
+        client: Calls[Any],
         query: str,
         page_size: int | None,
         start_page: int,
@@ -167,6 +174,21 @@ class _Pager:
         paging = self._paging
         counts = paging.pages, paging.items, paging.duplicates, paging.requests
         return SearchStats(*counts, paging.ended, paging.doubt is not None)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise TypeError(self._not_read("a search is not a list"))
+
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            raise AttributeError(self._not_read(f"a search has no {name!r}"), name=name, obj=self)
+
+    def _not_read(self, what: str) -> str:
+        """Returns the message for a search that is used like the list of its stocks."""
+        waits = "await " if type(self) is AsyncSearchPager else ""
+        return f"{what}: read its stocks with {waits}search.all() or {waits}search.first(n)"
 
     def __repr__(self) -> str:
         stats = self.stats

@@ -23,7 +23,7 @@ from ..errors import (
     PaginationError,
     TradingDataError,
 )
-from .base import pump
+from .calls import pump
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from .._util.plans import Plan
     from ..table.rows import Stock
-    from .base import AnyClient
+    from .calls import Calls
     from .paging import Page, PageRequest, Paging
 
     Arrival = tuple[int, Callable[[], tuple[Any, ...]]]  # a call, and its result or error
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class LocalPages:
     """The requests of one pass of a ``Client``, carried on the thread that waits."""
 
-    def __init__(self, client: AnyClient) -> None:
+    def __init__(self, client: Calls[Any]) -> None:
         self._port = _core.LocalPort(client._core)
         self._on_retry = client._retry_hook("Stock")
         self._outcomes: list[tuple[int, _core.Outcome]] = []
@@ -149,7 +149,7 @@ class SearchPass:
 
     def __init__(
         self,
-        client: AnyClient,
+        client: Calls[Any],
         query: str,
         paging: Paging,
         pages: LocalPages | LoopPages,

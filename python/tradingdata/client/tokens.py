@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ from .._util.platform import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from asyncio import Task
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from concurrent.futures import Future
 
     from .. import _core
     from .._util.plans import Plan
@@ -212,6 +214,68 @@ class TokenSource(Source):
     def _fetch(self, function: Callable[[], Any]) -> Held:
         with self._inside_function():
             return Held(function())
+
+
+class AsyncTokenSource(Source):
+    """A ``TokenSource`` to await: async functions run in the calling task, others in a thread."""
+
+    _takes_async = True
+
+    # The process and the task that call the function now, and a future that completes when the call
+    # ends. The process id matters: nothing in a forked child completes a call that the parent
+    # began; and so does the task, which an interrupt may have ended anywhere.
+    _turn: tuple[int, Task[Any] | None, Future[None]] | None = None
+
+    def __init__(self, core: _core.Client, token: Held) -> None:
+        super().__init__(core, token)
+        self._changing = ForkLock()
+
+    async def _in_turn(
+        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
+    ) -> bool:
+        from asyncio import shield, wrap_future
+        from concurrent.futures import Future
+
+        mine: Future[None] = Future()
+        async with _until(deadline):
+            while (other := self._changing.holding(lambda: self._take_turn(mine))) is not None:
+                # Shielded: cancelling a waiting task must not complete the running call.
+                await shield(wrap_future(other))
+        try:
+            return is_new() or self._take(await self._fetch(function, deadline), function)
+        finally:
+            self._turn = None
+            mine.set_result(None)
+
+    def _take_turn(self, mine: Future[None]) -> Future[None] | None:
+        from asyncio import current_task
+
+        if self._turn is not None:
+            process, task, other = self._turn
+            if process == os.getpid() and not (task is not None and task.done()):
+                return other
+        self._turn = (os.getpid(), current_task(), mine)
+        return None
+
+    async def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
+        from asyncio import to_thread
+        from inspect import isawaitable
+
+        async with _until(deadline):
+            with self._inside_function():
+                result = function() if is_async(function) else await to_thread(function)
+                return Held(await result if isawaitable(result) else result)
+
+
+@asynccontextmanager
+async def _until(deadline: float) -> AsyncIterator[None]:
+    from asyncio import timeout
+
+    try:
+        async with timeout(deadline - time.monotonic()):
+            yield
+    except TimeoutError:
+        raise late() from None
 
 
 def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:

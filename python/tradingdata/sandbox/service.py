@@ -23,8 +23,7 @@ from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
 if TYPE_CHECKING:
-    from ..client.aio import AsyncClient
-    from ..client.client import Client
+    from ..client.client import AsyncClient, Client
     from .http import RequestHandler
 
 _KEPT = 10_000  # requests in the log
@@ -131,7 +130,7 @@ class Service:
             account: Label of the account; the first one if None.
             **options: Options of `AsyncClient`.
         """
-        from ..client.aio import AsyncClient
+        from ..client.client import AsyncClient
 
         return AsyncClient(self.base_url, **self._options(account, options))
 

@@ -19,7 +19,7 @@ from typing import (
 from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
-from .._util.validate import count, no_field
+from .._util.validate import count, instead, no_field
 from ..display.text import Shown, group, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
@@ -285,6 +285,11 @@ class Table(TableExport, Generic[Record]):
     def _where(self, conditions: list[Condition]) -> Self:
         return self._part(self._rows.where(core_conditions(self._rows, conditions)))
 
+    @instead(
+        by="the names of columns alone, .sort('symbol')",
+        descending="reverse=True, or a minus sign before a name",
+        ascending="reverse=True, or a minus sign before a name",
+    )
     def sort(self, *fields: str, reverse: bool = False) -> Self:
         """Returns the rows sorted by one or more columns.
 

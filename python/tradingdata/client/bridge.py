@@ -1,8 +1,6 @@
-"""The asyncio client: the methods of ``Client``, awaited.
+"""Between a worker and an event loop: one worker thread per loop, one future per submitted call.
 
-Requests run on one worker thread per event loop, with one future for each submitted call. The
-bridge does not know what a call requests; retries, deadlines and decoding happen in the worker.
-Async functions of access tokens run in the calling task, others in a thread.
+The bridge does not know what a call requests; retries, deadlines and decoding happen in the worker.
 """
 
 from __future__ import annotations
@@ -10,89 +8,18 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import time
-import weakref
-from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from copy import copy
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._util.plans import run_async
 from .._util.platform import ForkLock
-from ..books.book import OrderBook, TradeBook
 from ..errors import ClientClosedError
-from ..watch.polling import AsyncWatch
-from .base import Book, ClientBase
-from .lookup import lookup
-from .search import AsyncSearchPager
-from .tokens import Held, Source, is_async, late
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from typing import Self
-
-    from ..table.rows import Stock
-    from ..watch.updates import OrderUpdate, TradeUpdate
-    from .snapshot import Books
+    from collections.abc import Callable
 
     RetryHook = Callable[[int, str, float], None]
-    AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
-    OrderUpdates = AsyncWatch[OrderUpdate]
-    TradeUpdates = AsyncWatch[TradeUpdate]
-
-
-class AsyncTokenSource(Source):
-    """A ``TokenSource`` to await: async functions run in the calling task, others in a thread."""
-
-    _takes_async = True
-
-    # The process and the task that call the function now, and a future that completes when the call
-    # ends. The process id matters: nothing in a forked child completes a call that the parent
-    # began; and so does the task, which an interrupt may have ended anywhere.
-    _turn: tuple[int, asyncio.Task[Any] | None, Future[None]] | None = None
-
-    def __init__(self, core: _core.Client, token: Held) -> None:
-        super().__init__(core, token)
-        self._changing = ForkLock()
-
-    async def _in_turn(
-        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
-    ) -> bool:
-        mine: Future[None] = Future()
-        async with _until(deadline):
-            while (other := self._changing.holding(lambda: self._take_turn(mine))) is not None:
-                # Shielded: cancelling a waiting task must not complete the running call.
-                await asyncio.shield(asyncio.wrap_future(other))
-        try:
-            return is_new() or self._take(await self._fetch(function, deadline), function)
-        finally:
-            self._turn = None
-            mine.set_result(None)
-
-    def _take_turn(self, mine: Future[None]) -> Future[None] | None:
-        if self._turn is not None:
-            process, task, other = self._turn
-            if process == os.getpid() and not (task is not None and task.done()):
-                return other
-        self._turn = (os.getpid(), asyncio.current_task(), mine)
-        return None
-
-    async def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
-        async with _until(deadline):
-            with self._inside_function():
-                result = function() if is_async(function) else await asyncio.to_thread(function)
-                return Held(await result if isawaitable(result) else result)
-
-
-@asynccontextmanager
-async def _until(deadline: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(deadline - time.monotonic()):
-            yield
-    except TimeoutError:
-        raise late() from None
 
 
 class LoopPort:
@@ -257,72 +184,3 @@ class LoopPorts:
         ports = list(self._ports.values())
         self._ports.clear()
         return ports
-
-
-class AsyncClient(
-    ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager, "OrderUpdates", "TradeUpdates"]
-):
-    """Asyncio client for the books and the stock search of one account.
-
-    Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
-    async function. Responses are received and decoded off the event loop. Cancelling a call aborts
-    its request at once. One client may serve several event loops, each with its own connections.
-
-    Example:
-        >>> async with td.AsyncClient(url, access_token=token) as client:
-        ...     trades = await client.trade_book()
-    """
-
-    _token_source = AsyncTokenSource
-    _pager = AsyncSearchPager
-    _watch = AsyncWatch
-
-    def _open(self, token: Held, options: dict[str, Any]) -> None:
-        super()._open(token, options)
-        self._ports = LoopPorts(self._core)
-        # A client that is garbage-collected without aclose() must not leave a thread running.
-        weakref.finalize(self, self._ports.close, None).atexit = False
-
-    # -- the service --
-
-    async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
-        """Returns the account's executed trades; see ``Client.trade_book``."""
-        return await self._book(TradeBook, timeout)
-
-    async def order_book(self, *, timeout: float | None = None) -> OrderBook:
-        """Returns the orders of the current day; see ``Client.order_book``."""
-        return await self._book(OrderBook, timeout)
-
-    async def books(self, *, timeout: float | None = None) -> Books:
-        """Returns a consistent pair of order and trade book; see ``Client.books``."""
-        from .snapshot import snapshot
-
-        return await run_async(snapshot(self, timeout, asyncio.sleep, asyncio.to_thread))
-
-    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
-        """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        return await run_async(lookup(self, identifier, timeout))
-
-    async def aclose(self) -> None:
-        """Closes the connections; pending calls end with ``ClientClosedError``.
-
-        Safe to call more than once.
-        """
-        self._core.close()
-        self._ports.close(ClientClosedError("the client was closed while the call was under way"))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.aclose()
-
-    # -- how a call is made --
-
-    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
-        return self._received(kind, await run_async(self._response(kind._record, timeout)))
-
-    def _send(self, what: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
-        port = self._ports.of(asyncio.get_running_loop())
-        sent = port.worker.submit_book(what, seconds, self._account or "")
-        return port.result(sent, self._retry_hook(what))

@@ -1,7 +1,8 @@
-"""Base of the synchronous and the asynchronous client: token, label, log, counts and display.
+"""How both clients make a call: token, label, log, counts and display.
 
-What waits for the service is a plan here (see ``plans``), which ``client`` runs and ``aio`` awaits.
-Lines of the log, in the logger ``tradingdata``, never contain a token, a query or a response body.
+What waits for the service is a plan here (see ``plans``), which ``Client`` runs and ``AsyncClient``
+awaits. Lines of the log, in the logger ``tradingdata``, never contain a token, a query or a
+response body.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ from __future__ import annotations
 import sys
 import time
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.stopping import SLICE, raise_if_stopped
-from .._util.validate import count, seconds
-from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from .._util.validate import count, did_you_mean, seconds
 from ..books.book import Book as AnyBook
 from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
@@ -33,7 +33,7 @@ from .options import (
 from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
     from logging import Logger
@@ -100,20 +100,38 @@ def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> t
     return outcomes[0][1].result()
 
 
-Tokens = TypeVar("Tokens", bound=Source)
+_INSTEAD = {
+    **dict.fromkeys(("trades", "get_trades", "tradebook", "fills"), "trade_book()"),
+    **dict.fromkeys(("orders", "get_orders", "orderbook"), "order_book()"),
+    **dict.fromkeys(("get_stock", "instrument", "symbol"), "stock(identifier)"),
+    **dict.fromkeys(("stocks", "search_stock", "instruments"), "search(query)"),
+    "positions": "td.positions(client.trade_book())",
+    "pnl": "td.day_pnl(client.trade_book())",
+}
+
+
+def _no_attribute(kind: type, name: str) -> str:
+    """Returns the message for a client of which something else is expected."""
+    if name == "access_token":
+        return "access_token can be assigned, not read: tokens are never shown"
+    missing = f"{kind.__name__} has no {name!r}"
+    if name in _INSTEAD:
+        return f"{missing}: use {_INSTEAD[name]}"
+    if name.startswith("_"):
+        return missing
+    if name.startswith(("place", "modify", "cancel", "exit", "buy", "sell")):
+        return f"{missing}: the service only reads; it places no orders"
+    near = did_you_mean(name, [public for public in dir(kind) if not public.startswith("_")])
+    return missing + (near or ": the service has the trade book, the order book and the search")
+
+
 Book = TypeVar("Book", bound=AnyBook[Any])
-Pager = TypeVar("Pager")
-OrderUpdates = TypeVar("OrderUpdates")
-TradeUpdates = TypeVar("TradeUpdates")
 
 
-class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdates, TradeUpdates]):
+class Calls(ClientOptions[Token]):
     """Token and label of a client; converts responses to books."""
 
     _token_source: ClassVar[type[Source]]
-    _tokens: Tokens
-    _pager: Callable[..., Pager]
-    _watch: Callable[..., Any]
     _book: Callable[..., Any]
     _send: Callable[[str, float], Any]
 
@@ -135,7 +153,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
             ca_folders=folders,
             **options,
         )
-        self._tokens = cast("Tokens", self._token_source(self._core, token))
+        self._tokens = self._token_source(self._core, token)
 
     @classmethod
     def from_profile(cls, name: str | None = None, **options: Any) -> Self:
@@ -182,7 +200,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
     @property
     def access_token(self) -> Token:
         """The access token, write-only. An assigned token applies to all later calls."""
-        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
+        raise AttributeError  # whose message is that of __getattr__
 
     @access_token.setter
     def access_token(self, token: Token) -> None:
@@ -200,136 +218,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         """Whether the client has been closed."""
         return self._core.closed
 
-    def search(
-        self,
-        query: str,
-        *,
-        page_size: int | None = None,
-        start_page: int = 1,
-        max_items: int | None = None,
-        prefetch: int = 1,
-        progress: bool = False,
-        timeout: float | None = None,
-    ) -> Pager:
-        """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
-
-        No request is sent until the result is iterated or one of its methods is called. The token
-        is never sent.
-
-        Args:
-            query: Company name, NSE symbol or BSE code.
-            page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
-                default of 10 if it rejects 100; an explicit size is never replaced. If the service
-                returns shorter pages, later pages are requested in that shorter size.
-            start_page: First page to read, counted from 1 in pages of the size that the service
-                returns.
-            max_items: Maximum number of stocks.
-            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
-                number grows with each consecutive full page, so short searches stay cheap. With 0,
-                a page is requested only when the reader reaches it.
-            progress: Whether to show a progress bar (tqdm).
-            timeout: Seconds for each page; replaces the client's.
-
-        Returns:
-            A ``SearchPager``, or an ``AsyncSearchPager`` for ``async for``: an iterable of
-            ``Stock`` with ``pages()``, ``first(n)`` and ``all()``.
-
-        Raises:
-            ConfigurationError: The query is blank or a number is out of range.
-
-        Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
-        """
-        return self._pager(
-            self, query, page_size, start_page, max_items, prefetch, progress, timeout
-        )
-
-    # -- the books as they change --
-
-    def watch_orders(
-        self,
-        interval: float = 5.0,
-        *,
-        ignore: Iterable[str] = UNCOUNTED,
-        previous: OrderBook | None = None,
-        until: datetime | clock_time | None = None,
-        ends_after: int | None = 3,
-        timeout: float | None = None,
-    ) -> OrderUpdates:
-        """Polls the order book and yields an ``OrderUpdate`` for each poll.
-
-        Level-triggered: after each successful poll, ``orders`` matches the response, and no change
-        is reported twice. All orders of the first response are new; an order that was absent and
-        comes back is not. A book that lost orders is requested once more before they count as gone.
-        A failed poll yields an update with ``missed``, and the watch goes on, whatever the failure.
-        Ctrl-C between polls takes effect at once.
-
-        Args:
-            interval: Seconds between polls, on a clock that includes the time of a suspended
-                computer. Polls never overlap: ticks that pass during a poll or the body of the loop
-                are skipped. After a refusal (429, 401, 403, an error in a 200, or any response with
-                ``Retry-After``) the next poll waits as long as the service requires, or twice as
-                long as before, at most 75 seconds.
-            ignore: Fields that do not count as a change; timestamps never do.
-            previous: The orders known so far. Orders equal to these are not reported.
-            until: When to end: a time of today or a datetime, on this computer's clock unless it
-                has a time zone. The last poll is at that time. None for no end.
-            ends_after: Number of polls in a row with a refused token after which the error is
-                raised; ``None`` goes on.
-            timeout: Seconds for each poll including its retries; replaces the client's.
-
-        Returns:
-            An iterator with an ``OrderUpdate`` for each poll, a ``Watch``; from an ``AsyncClient``
-            for ``async for``, an ``AsyncWatch``.
-
-        Raises:
-            AuthenticationError: While iterating: the service refused the token ``ends_after`` times
-                in a row.
-            ClientClosedError: While iterating: the client was closed.
-        """
-        state = OrderState(ignore, previous)
-        updates: OrderUpdates = self._watched(
-            OrderBook, state, interval, until, ends_after, timeout
-        )
-        return updates
-
-    def watch_trades(
-        self,
-        interval: float = 5.0,
-        *,
-        previous: TradeBook | None = None,
-        until: datetime | clock_time | None = None,
-        ends_after: int | None = 3,
-        timeout: float | None = None,
-    ) -> TradeUpdates:
-        """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
-
-        A fill is identified by its client, day, exchange, segment, ``trade_no`` and ``order_no``:
-        trade numbers may repeat across exchanges and days, and both sides of a self-trade have the
-        same one. It stays the same fill if a time or another of these values arrives later. Trades
-        without a number are counted: each occurrence beyond those already reported is a new fill.
-        A fill whose quantity, price or side changes is a change, ``"corrected"``, and so is one
-        that is no longer in the book, ``"busted"``.
-
-        Args:
-            interval: Seconds between polls, as in ``watch_orders``.
-            previous: The trades known so far; they are not reported.
-            until: When to end, as in ``watch_orders``.
-            ends_after: Number of polls in a row with a refused token, as in ``watch_orders``.
-            timeout: Seconds for each poll including its retries; replaces the client's.
-
-        Returns:
-            An iterator with a ``TradeUpdate`` for each poll; see ``watch_orders``.
-
-        Raises:
-            AuthenticationError: As in ``watch_orders``.
-            ClientClosedError: As in ``watch_orders``.
-        """
-        state = TradeState(previous)
-        updates: TradeUpdates = self._watched(
-            TradeBook, state, interval, until, ends_after, timeout
-        )
-        return updates
-
     def _under(self, label: str) -> Self:
         """Returns the same client, its connections and token, with another label of the account."""
         made = object.__new__(type(self))
@@ -344,20 +232,25 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         token = "with a token" if self._tokens.known else "without a token"
         return f"<{name} {self.base_url}{account}, {'closed' if self.closed else token}>"
 
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(_no_attribute(type(self), name), name=name, obj=self)
+
     def __reduce__(self) -> Any:
         name = type(self).__name__
         raise TypeError(f"a {name} cannot be copied or pickled: its token must not leave it")
 
-    def _watched(
+    def _watching(
         self,
         kind: type[Any],
-        state: Any,
+        state: OrderState | TradeState,
         interval: float,
         until: datetime | clock_time | None,
         ends_after: int | None,
         timeout: float | None,
-    ) -> Any:
-        """Returns the iterator of a watch; validates its arguments before the first request."""
+    ) -> tuple[Callable[[], Any], Any, Rules]:
+        """Returns the arguments of a watch; validates them before the first request."""
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
         rules = Rules(
             seconds("interval", interval),
@@ -365,7 +258,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
             None if ends_after is None else count("ends_after", ends_after),
             lambda: self.closed,
         )
-        return self._watch(poll, state, rules)
+        return poll, state, rules
 
     # -- the plans that both clients run --
 
@@ -433,6 +326,3 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         rows, *facts = found
         response = Response(rows, self._account, *facts)
         return kind._received(rows, response).localize(self._zone)
-
-
-AnyClient = ClientBase[Any, Any, Any, Any, Any]
