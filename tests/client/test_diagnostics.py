@@ -42,7 +42,7 @@ def test_an_error_is_one_line(call: Any, caplog: pytest.LogCaptureFixture) -> No
     [line] = (record.getMessage() for record in caplog.records)
     assert re.fullmatch(
         r"order_book: ServiceError in \d\.\d{3} s: POST /api/v1/order/book: "
-        r'the service returned status "no": Two lines',
+        r'the service returned status "no": Two lines; try again later, or ask .*',
         line,
     )
 

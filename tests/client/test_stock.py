@@ -78,8 +78,9 @@ class TestNotFound:
         assert isinstance(error, LookupError)
         assert error.nearest == ("Zee Entertainment", "Reliance Industries", "Reliance Power")
         assert str(error) == (
-            "no stock has the NSE symbol, BSE code or ISIN 'RELIANC'; the search found: "
-            "Zee Entertainment (ZEEL), Reliance Industries (RELIANCE), Reliance Power (532939)"
+            "no stock has the NSE symbol, BSE code or ISIN 'RELIANC'; pass the code of one that "
+            "the search found: Zee Entertainment (ZEEL), Reliance Industries (RELIANCE), "
+            "Reliance Power (532939)"
         )
         assert error.account == "desk1"
         assert pages_asked(service) == [1, 2]  # a short page 1 proves nothing

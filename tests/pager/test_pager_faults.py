@@ -177,7 +177,7 @@ class TestPageThatFails:
             client.search("x", page_size=10).all()
         error = caught.value
         assert error.__notes__ == [
-            "the 20 stocks before it are in the error's .received; resume with start_page=3, "
+            "the 20 stocks before it are in `error.received`; resume with start_page=3, "
             "page_size=10"
         ]
         copy = pickle.loads(pickle.dumps(error))

@@ -36,6 +36,8 @@ inline constexpr const char* access_token = "pass `access_token` or set TRADINGD
 inline constexpr const char* base_url = "check `base_url` or TRADINGDATA_BASE_URL";
 inline constexpr const char* ca_file =
     "name the PEM file of the authorities that you trust as `ca_file` or in SSL_CERT_FILE";
+inline constexpr const char* arguments =
+    "check the arguments of the call, and `base_url` or TRADINGDATA_BASE_URL";
 inline constexpr const char* clock = "check this machine's clock, or notify the service";
 inline constexpr const char* fewer_requests = "make fewer requests, or pass a `rate_limit`";
 inline constexpr const char* max_body = "pass a larger `max_body` if such a response is right";
@@ -44,12 +46,14 @@ inline constexpr const char* network =
 inline constexpr const char* new_token =
     "pass a new `access_token` or set TRADINGDATA_ACCESS_TOKEN to one";
 inline constexpr const char* permissions = "check the account's permissions";
+inline constexpr const char* report = "try again later, or ask the operator of the service";
 inline constexpr const char* proxy =
     "check `proxy` or the environment's https_proxy; a `proxy` of \"\" connects directly";
 inline constexpr const char* proxy_login =
     "log on through a local proxy that supports it, and pass its address as `proxy`";
-inline constexpr const char* query = "narrow the query, or pass a larger `page_size`";
-inline constexpr const char* timeout = "make fewer requests, or pass a longer `timeout`";
+inline constexpr const char* saved_body = "pass the complete body of a successful response";
+inline constexpr const char* timeout =
+    "try again later, make fewer requests, or pass a longer `timeout`";
 inline constexpr const char* try_later = "try again later";
 inline constexpr const char* url_format =
     "pass an address like https://api.example.com as `base_url` or in TRADINGDATA_BASE_URL";

@@ -170,10 +170,11 @@ void Engine::go_on(Pending& pending, TimePoint now) {
     case CallState::waiting: return pace(pending, now);
     case CallState::paced: return calls_.move(pending, CallState::ready, pending.call.deadline);
     case CallState::ready:
-      throw Error(ErrorKind::deadline, "the deadline passed before the request was sent");
+      throw Error(ErrorKind::deadline, "the deadline passed before the request was sent",
+                  advice::timeout);
     case CallState::in_flight:
       stop(pending);
-      throw Error(ErrorKind::deadline, "the deadline passed");
+      throw Error(ErrorKind::deadline, "the deadline passed", advice::timeout);
   }
 }
 

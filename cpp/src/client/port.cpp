@@ -56,7 +56,8 @@ Worker::Worker(std::shared_ptr<Client> client)
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    throw Error(ErrorKind::connect, "cannot start a thread for the asynchronous client");
+    throw Error(ErrorKind::connect, "cannot start a thread for the asynchronous client",
+                advice::try_later);
   }
 }
 

@@ -33,16 +33,16 @@ struct Status {
 };
 
 constexpr Status known_statuses[] = {
-    {400, " Bad Request", ErrorKind::bad_request, advice::none},
+    {400, " Bad Request", ErrorKind::bad_request, advice::arguments},
     {401, " Unauthorized", ErrorKind::authentication, advice::new_token,
      "; the access token is missing, wrong or expired"},
     {403, " Forbidden", ErrorKind::authentication, advice::permissions,
      "; the access token does not permit this call"},
     {404, " Not Found", ErrorKind::not_found, advice::base_url,
      "; the service is not at this address"},
-    {405, " Method Not Allowed", ErrorKind::bad_request, advice::none},
+    {405, " Method Not Allowed", ErrorKind::bad_request, advice::arguments},
     {408, " Request Timeout", ErrorKind::status, advice::try_later},
-    {422, " Unprocessable Content", ErrorKind::bad_request, advice::none},
+    {422, " Unprocessable Content", ErrorKind::bad_request, advice::arguments},
     {425, " Too Early", ErrorKind::status, advice::try_later},
     {429, " Too Many Requests", ErrorKind::rate_limit, advice::fewer_requests},
     {500, " Internal Server Error", ErrorKind::server, advice::try_later},
@@ -80,7 +80,8 @@ Status status_of(const Response& response) {
   if (known != std::end(known_statuses)) return *known;
   if (is_redirect(code)) return {code, {}, ErrorKind::status, advice::base_url};
   if (code >= 500 && code < 600) return {code, {}, ErrorKind::server, advice::try_later};
-  return {code, {}, ErrorKind::status, advice::none, "; the service does not document this status"};
+  return {
+      code, {}, ErrorKind::status, advice::report, "; the service does not document this status"};
 }
 
 // 501 and 505 say that the request itself is not understood.
@@ -123,8 +124,10 @@ Error status_error(const Request& request, const Response& response, std::int64_
 }
 
 Error empty_body_error(int status) {
-  Error error(ErrorKind::decode, "empty body: HTTP " + std::to_string(status) +
-                                     " without content, which is not a book without rows");
+  Error error(ErrorKind::decode,
+              "empty body: HTTP " + std::to_string(status) +
+                  " without content, which is not a book without rows",
+              advice::report);
   error.status_code = status;
   error.offset = 0;
   return error;
@@ -155,7 +158,8 @@ Verdict of_failure(const Attempt& attempt, const Failure& failure) {
 
 // A server in between may have read a cut body to its end, and counted the bytes anew. A web page
 // with status 200 is a gateway's, which may stop sending it.
-Verdict of_refusal(const Error& refusal) {
+Verdict of_refusal(Error refusal) {
+  if (*refusal.help == '\0') refusal.help = advice::report;
   if (!refusal.incomplete) {
     return concluded(refusal, Retry::never, false,
                      std::string_view(refusal.help) == advice::base_url);

@@ -206,7 +206,7 @@ TablePtr Decoder::finish(Buffer body) {
 }
 
 TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
-                     const DecodeOptions& options) {
+                     const DecodeOptions& options) try {
   Decoder decoder(schema, form, options);
   Buffer copy;
   copy.reserve(static_cast<std::int64_t>(body.size()));
@@ -218,6 +218,9 @@ TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
   }
   copy.append(body);
   return decoder.finish(std::move(copy));
+} catch (Error& error) {
+  error.help = advice::saved_body;
+  throw;
 }
 
 std::string masked_json(std::string_view json) {

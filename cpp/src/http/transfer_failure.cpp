@@ -26,12 +26,13 @@ struct Row {
   ErrorKind kind;
   Retry retry;
   std::string_view text;  // with the words of `word_of` in braces
-  const char* help = advice::none;
+  const char* help = advice::report;
   const char* help_at_proxy = nullptr;  // where it differs
 };
 
 constexpr Row rows[] = {
-    {Fault::deadline, ErrorKind::deadline, Retry::never, "the deadline passed {while}"},
+    {Fault::deadline, ErrorKind::deadline, Retry::never, "the deadline passed {while}",
+     advice::timeout},
     {Fault::slow_connect, ErrorKind::connect, Retry::always, "connect_timeout passed {while}",
      advice::network, advice::proxy},
     {of_libcurl(CURLE_COULDNT_CONNECT), ErrorKind::connect, Retry::always,

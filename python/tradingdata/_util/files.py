@@ -77,9 +77,7 @@ def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> str:
         # A rename over a device would remove it for every program.
         raise FileExistsError(f"{target} is not a regular file: choose another path")
     if os.path.lexists(target) and not replace:
-        raise FileExistsError(
-            f"{target} already exists: pass overwrite=True (--force) to replace it"
-        )
+        raise FileExistsError(f"{target} already exists: pass `overwrite=True` to replace it")
     try:
         os.stat(folder or ".")
     except FileNotFoundError:

@@ -173,7 +173,7 @@ class Archive:
                 "with `create=True` or `tradingdata archive fetch`"
             )
         elif os.path.lexists(root) and not os.path.isdir(root):
-            problem = f"{root} is a file, not the folder of an archive"
+            problem = f"{root} is a file, not the folder of an archive: choose another path"
         elif strange := [name for name in found if not name.startswith(".archive.json-")]:
             problem = (
                 f"{root} is a folder with other files ({strange[0]}): choose another path, or "

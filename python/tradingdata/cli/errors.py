@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ from tradingdata.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Self
 
 Result = TypeVar("Result")
@@ -79,11 +80,22 @@ def code_of(error: BaseException) -> Code:
     return next((code for kind, code in _CODES if isinstance(error, kind)), Code.BUG)
 
 
+_IN_PYTHON = re.compile("`(client|error)[.]")  # in notes
+# What a message says to a script, and what does the same on the command line.
+_OPTIONS = {
+    "`overwrite=True`": "--force",
+    "`missing_ok`": "--missing-ok",
+    "use a profile": "use a profile (--profile)",
+}
+
+
 def for_a_terminal(error: BaseException) -> str:
-    """Returns an error as one line, without where to resume a search, which Python does."""
-    resumable = getattr(error, "page_size", None) is not None
-    notes: Sequence[str] = () if resumable else getattr(error, "__notes__", ())
-    return " ".join("; ".join([str(error), *notes]).split())
+    """Returns an error as one line with its notes, except on how to go on in Python."""
+    notes = [note for note in getattr(error, "__notes__", ()) if not _IN_PYTHON.search(note)]
+    text = " ".join("; ".join([str(error), *notes]).split())
+    for word, option in _OPTIONS.items():
+        text = text.replace(word, option)
+    return text
 
 
 def fitting(work: Callable[[], Result]) -> Result:

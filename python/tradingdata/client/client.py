@@ -371,7 +371,9 @@ class AsyncClient(Calls["AsyncToken"]):
         Safe to call more than once.
         """
         self._core.close()
-        self._ports.close(ClientClosedError("the client was closed while the call was under way"))
+        self._ports.close(
+            ClientClosedError("the client was closed while the call was under way: make a new one")
+        )
 
     async def __aenter__(self) -> Self:
         return self

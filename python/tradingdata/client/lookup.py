@@ -66,9 +66,9 @@ class StockLookup:
     def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
         names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
         found = (
-            f"the search found: {printable(', '.join(names))}"
+            f"pass the code of one that the search found: {printable(', '.join(names))}"
             if names
-            else ("the search found nothing")
+            else "the search found nothing: check the spelling"
         )
         error = StockNotFoundError(f"{message}; {found}", account=self._account)
         error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])

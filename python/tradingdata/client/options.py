@@ -282,9 +282,8 @@ class ClientOptions(Generic[Token]):
         options = {name: _checked(name, given[name]) for name in CHECKS}
         if not options["base_url"].value:
             raise ConfigurationError(
-                f"no base URL: pass `base_url`, set {BASE_URL_VARIABLE} or use a profile "
-                "(--profile); to try the package without an account, run "
-                "`python -m tradingdata demo`"
+                f"no base URL: pass `base_url`, set {BASE_URL_VARIABLE} or use a profile; to try "
+                "the package without an account, run `python -m tradingdata demo`"
             )
         self._open(token, options)
 

@@ -334,7 +334,7 @@ class SearchPass:
         if self._received and not isinstance(error, PaginationError):
             error.page_size = self.paging.limit
             error.add_note(
-                f"the {len(error.received):,} stocks before it are in the error's .received; "
+                f"the {len(error.received):,} stocks before it are in `error.received`; "
                 f"resume with start_page={error.page}, page_size={error.page_size}"
             )
         self._client._log_end("Stock", error.elapsed, error)

@@ -88,7 +88,7 @@ class Source:
         if not self.known:
             raise ConfigurationError(
                 f"the books need an access token: pass `access_token`, set {ACCESS_TOKEN_VARIABLE} "
-                "or use a profile (--profile)"
+                "or use a profile"
             )
 
     def assign(self, token: Held) -> None:

@@ -161,9 +161,9 @@ class _Watching(Generic[Update]):
             self._ended(error)
             if self._ends(error):
                 if self._refused:
+                    error.add_note(f"refused in {self._refused} polls in a row")
                     error.add_note(
-                        f"refused in {self._refused} polls in a row; the same watch continues with "
-                        "a new token"
+                        "the same watch continues once `client.access_token` is assigned a new one"
                     )
                 raise
             # A list of updates would otherwise keep the frames of every failed poll alive.
