@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TRADE, at, book, on_day, paise, trade, trades
+from analysis_samples import TIME, TRADE, at, book, on_day, paise, trade, trades
 from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import REQUIRED
+from tradingdata.analysis.realised import ATTRIBUTES
 
 pytestmark = [
     pytest.mark.sanitize,
@@ -275,3 +276,22 @@ def test_a_lot_is_a_plain_dataclass() -> None:
     lot = td.realised_pnl(book(trade(1, "B", 5, 50.0))).open_lots[0]
     assert isinstance(lot, Lot)
     assert (lot.quantity, lot.value) == (5, 50.0)
+
+
+def test_a_match_has_the_isin_and_the_days_that_it_was_held() -> None:
+    isin = ATTRIBUTES[-1]
+    lots = [{**LOT, "quantity": 5, isin: "INE009A01021"}]
+    trades = book(
+        trade(1, "B", 10, 1000.0, **{isin: "INE009A01021"}),
+        trade(2, "S", 8, 960.0, **{TIME: at(0, 400)}),
+        trade(3, "S", 7, 840.0, **{TIME: at(9, 400), isin: "INE009A01099"}),
+        trade(4, "S", 1, 120.0, **{TIME: at(10, 400)}),
+        trade(5, "B", 1, 110.0, **{TIME: at(11, 400)}),
+    )
+    found = td.realised_pnl(trades, opening=lots).matches
+    assert [(match.quantity, match.held, match.isin) for match in found] == [
+        (5, None, "INE009A01021"),
+        (3, 400, "INE009A01021"),
+        (7, 400, "INE009A01099"),  # as the sale has it
+        (1, 0, None),
+    ]

@@ -419,7 +419,8 @@ def _round(sums: Sums, steps: dict[str, Fraction], least: Fraction) -> None:
 
 
 def _half_up(value: Any, step: Fraction) -> Fraction:
-    return step * floor(value / step + Fraction(1, 2))
+    whole: int = floor(value / step + Fraction(1, 2))
+    return whole * step
 
 
 def _conditions(rows: Slice, rates: Any) -> list[tuple[bool | None, list[CoreCondition]]]:

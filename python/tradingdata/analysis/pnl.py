@@ -245,13 +245,20 @@ class _Matching:
         bought = [lot if each else trade for lot, trade, each in sides]
         sold = [trade if each else lot for lot, trade, each in sides]
         scale, cells = 10**self._decimals, self._rows.cells
+        opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
+        closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
         columns: list[list[Any]] = [
             *self._leading_columns(trades),
             [LONG if each else SHORT for each in is_long],
             *(*cells(bought, _TRADED), *cells(sold, _TRADED)),
-            *(*cells(trades, ["exch_trade_time"]), quantities),
+            *(closed, quantities),
             *([each / scale for each in column] for column in (costs, proceeds)),
             [each / scale for each in map(sub, proceeds, costs)],
+            [later or earlier for earlier, later in zip(old, new, strict=True)],
+            [
+                since and (at.date() - since.date()).days
+                for since, at in zip(opened, closed, strict=True)
+            ],
         ]
         made = Matches._of_columns(columns, self._zone)
         return made.sort("close_time") if self._settled else made

@@ -170,6 +170,9 @@ class Match(Keyed):
         cost: Value of the purchase.
         proceeds: Value of the sale.
         realised: ``proceeds - cost``, before charges.
+        isin: ISIN of the closing trade, or else of the lot, if known.
+        held: Days from opening to closing, 0 within a day; ``None`` for an opening lot without a
+            time.
     """
 
     side: str
@@ -182,6 +185,8 @@ class Match(Keyed):
     cost: float
     proceeds: float
     realised: float
+    isin: str | None
+    held: int | None
 
 
 class Matches(ResultTable[Match]):
