@@ -21,10 +21,10 @@ using namespace py::literals;
 
 namespace {
 
-// (table, status_code, attempts, elapsed, received_at in microseconds UTC)
+// (table, status_code, attempts, elapsed, received_at in microseconds UTC, served_at in seconds)
 py::tuple as_python(const Outcome& outcome) {
   return py::make_tuple(whole_slice(table_of(outcome)), outcome.status_code, outcome.attempts,
-                        outcome.elapsed, outcome.received_at);
+                        outcome.elapsed, outcome.received_at, outcome.served_at);
 }
 
 // One that a fork separated from its thread is leaked, since it cannot be destroyed.

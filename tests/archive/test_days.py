@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 import warnings
+from contextlib import nullcontext
+from email.utils import format_datetime
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 import tradingdata as td
 from archiving import DAY, DAYS, archive_with, clock, numbers, order, response, stored, trade
+from service import Service, as_json, envelope, reply
 from tradingdata.archive import MissingDay
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = DAYS
@@ -343,3 +346,24 @@ def test_both_sides_of_a_trade_with_oneself_are_records(tmp_path: Path) -> None:
         tmp_path, trades_at(DAY, "15:45", *sides), trades_at(DAY, "16:00", sides[1])
     )
     assert sorted(str(row.txn_type) for row in archive.trades(DAY)) == ["B", "S"]
+
+
+@pytest.mark.parametrize("hours", [-24, 24, 1, 0])
+def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
+    """F147: where the local clock is wrong, and a warning names both; so is what is newest."""
+    now = dt.datetime.now(dt.UTC) + dt.timedelta(hours=hours)
+    headers = {"Date": format_datetime(now, usegmt=True)}
+    for state in ("first", "second"):
+        bodies = [as_json(envelope(each)) for each in ([order(status=state)], [])]
+        warned = (
+            pytest.warns(td.DataWarning, match="the local clock says") if hours else nullcontext()
+        )
+        with Service() as service, warned:
+            service.script(*(reply(200, body, headers=headers) for body in bodies))
+            with td.Client(service.base_url, access_token="t" * 12, trust_env=False) as client:
+                entry = archive.fetch(client).orders
+    assert entry.at is not None
+    assert abs(entry.at - now) < dt.timedelta(minutes=2)
+    assert entry.days == ((now.astimezone(archive.tz) - dt.timedelta(hours=6)).date(),)
+    archive.add(response(td.OrderBook, [order(status="late")], now - dt.timedelta(minutes=5)))
+    assert statuses(archive.orders(missing_ok=True)) == {"1": "second"}

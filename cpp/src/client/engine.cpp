@@ -240,6 +240,7 @@ void Engine::responded(Pending& pending, Response& response) {
 void Engine::decode(Pending& pending, Response& response) {
   Outcome outcome;
   outcome.status_code = response.status;
+  if (response.date) outcome.served_at = parse_http_date(*response.date);
   try {
     const Request& request = pending.call.request;
     if (!response.consumer) response.consumer = request.consumer(request.secrets());

@@ -31,6 +31,8 @@ struct Outcome {
   int attempts = 0;
   double elapsed = 0;            // seconds
   std::int64_t received_at = 0;  // microseconds since the epoch, UTC
+  // Seconds since the epoch by the service's clock: the Date header.
+  std::optional<std::int64_t> served_at;
 };
 
 struct RetryRecord {

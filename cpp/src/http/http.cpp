@@ -238,7 +238,8 @@ std::string Request::target() const {
 
 std::optional<std::int64_t> parse_http_date(const std::string& text) {
   const time_t seconds = curl_getdate(text.c_str(), nullptr);
-  if (seconds < 0) return std::nullopt;
+  constexpr std::int64_t end_of_9999 = 253'402'300'799;  // the last time that Python has
+  if (seconds < 0 || seconds > end_of_9999) return std::nullopt;
   return seconds;
 }
 

@@ -88,13 +88,13 @@ void Receiver::read_head(const HeaderLookup& header) {
     if (!value) return std::nullopt;
     return std::string(*value);
   };
+  response_.date = text("Date");
   for (std::size_t i = 0; const auto coding = header("Content-Encoding", i); ++i) {
     read_content_encoding(*coding);
   }
   if (encoding_ == Encoding::gzip && !inflater_) inflater_ = std::make_unique<Inflater>();
   if (refused()) {
     response_.retry_after = text("Retry-After");
-    response_.date = text("Date");
     response_.location = text("Location");
     response_.limits = response_.status == 403 && limits_requests(header);
     return;

@@ -162,7 +162,25 @@ TEST_CASE("a response is returned with its facts") {
   CHECK(outcome.attempts == 1);
   CHECK(outcome.elapsed == doctest::Approx(0.010));
   CHECK(outcome.received_at == bench.world.wall_micros);
+  CHECK(!outcome.served_at);
   CHECK(bench.engine->idle());
+}
+
+TEST_CASE("F147 a response has the time of the service's clock") {
+  Bench bench;
+  const char* date = nullptr;
+  bench.script.reply = [&](const Request&, int) {
+    Reply reply = response(200, "good");
+    std::get<Response>(reply.what).date = date;
+    return reply;
+  };
+  date = "Fri, 20 Nov 2026 10:15:30 GMT";
+  CHECK(bench.run(bench.call()).served_at == 1795169730);
+  for (const char* other :
+       {"", "yesterday", "Fri, 31 Dec 9999 23:59:59 -1200", "Fri, 99 Nov 2026 10:15:30 GMT"}) {
+    date = other;
+    CHECK(!bench.run(bench.call()).served_at);
+  }
 }
 
 TEST_CASE("F51 a burst of 503 is retried after full jitter of 0.25, 0.5 and 1 second") {

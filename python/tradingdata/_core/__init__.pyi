@@ -25,7 +25,7 @@ row_types: dict[Any, type[Any]]  # those that ``tradingdata.table.rows`` made, f
 _Record = Any  # one of the classes of ``records``
 _Data = bytes | bytearray | memoryview
 _Issue = tuple[str, str, int, int, str, bool]
-_Fetched = tuple[Slice, int, int, float, int]
+_Fetched = tuple[Slice, int, int, float, int, int | None]
 _Condition = tuple[str, str, str, bool, list[Any]]
 _Ints = list[int]
 # lot, trade, whether long, quantity; cost and proceeds in units

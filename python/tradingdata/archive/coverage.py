@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Day = date | str
     Line = dict[str, Any]
+    Rank = tuple[str, str, str]
 
 _MOST_LISTED = 8  # in a message
 
@@ -247,25 +248,28 @@ class Index:
         return covered, failed
 
 
-def newest(lines: Sequence[Line], day: str) -> dict[str, tuple[str, str]]:
+def newest(lines: Sequence[Line], day: str) -> dict[str, Rank]:
     """Returns the responses with the newest states of a day, each with its rank, the newest last.
 
     These are the newest response that has rows, and those of whose records a newer one lacks some.
     The rows of an unchanged response are those of the response that it repeats.
     """
-    ranks: dict[str, tuple[str, str]] = {}
+    ranks: dict[str, Rank] = {}
     for line in lines:
         if line["days"][day]:
             root = line["repeats"] or line["id"]
-            ranks[root] = max(ranks.get(root, ("", "")), rank_of(line))
+            ranks[root] = max(ranks.get(root, ("", "", "")), rank_of(line))
     covered = {x for one in lines for x in one["covers"] if x in ranks and rank_of(one) > ranks[x]}
     left = sorted((rank, one) for one, rank in ranks.items() if one not in covered)
     return {one: rank for rank, one in left}
 
 
-def rank_of(line: Line) -> tuple[str, str]:
-    """Returns the place of a response among others; one without a time comes first."""
-    return line["at"] or "", line["id"]
+def rank_of(line: Line) -> Rank:
+    """Returns the place of a response among others; one without a time comes first.
+
+    The service's clock has whole seconds, within which the local one decides.
+    """
+    return line["at"] or "", line["local"] or "", line["id"]
 
 
 def _ordinal(day: str) -> int:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 _EARLIEST = date(1990, 1, 1)
 _LATEST = date(2200, 1, 1)
+_CLOCKS_AGREE = timedelta(minutes=2)
 _AHEAD = timedelta(366)  # a trade of a later day has a wrong time
 _AT = "%Y-%m-%dT%H:%M:%S.%f"
 
@@ -142,7 +143,7 @@ class Ingest:
                 log = self.store.log()
                 self.index.update(log)
                 for each in received:
-                    line = self._line_of(each)
+                    line = self._line_of(each, remarks)
                     known = log.lines.get(line["id"])
                     if known and self.store.is_sound(log, known, whole=True):
                         gone = line["id"] in self.index.withdrawn
@@ -166,12 +167,21 @@ class Ingest:
                 self.store.commit(lines, [_rows_of(opened, *each) for each in contents.items()])
         return entries
 
-    def _line_of(self, received: Received) -> Line:
+    def _line_of(self, received: Received, remarks: list[str]) -> Line:
         """Returns the line of a response or failure, without its days."""
         book = received.book
         line = _line(secrets.token_hex(16), received.account, received.name, received.source)
         at = received.at
-        line["at"] = at and f"{at.astimezone(UTC):{_AT}}"
+        line["at"] = line["local"] = at and f"{at.astimezone(UTC):{_AT}}"
+        served = _service_clock(received)
+        if at and served:
+            remarks.append(
+                f"the local clock says {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} and the service's "
+                f"{served:%Y-%m-%d %H:%M:%S} (UTC), which decides the day of its {received.name}: "
+                "set the local clock"
+            )
+            at = served
+            line["at"] = f"{at.astimezone(UTC):{_AT}}"
         clock = (at or datetime.now(UTC)).astimezone(self.zone)
         line["day"] = str(clock.date() - timedelta(clock.time() < self.day_start))
         if book is None:
@@ -181,7 +191,7 @@ class Ingest:
             return line | {"error": error, "message": message, "days": {line["day"]: 0}}
         response = book.response
         body = response.sha256 if response else hashlib.sha256(book._rows.to_json()).hexdigest()
-        key = "\n".join((received.account, received.name, line["at"] or "", body))
+        key = "\n".join((received.account, received.name, line["local"] or "", body))
         line |= {"id": _hash(key), "again": True, "body": body}
         if response is not None:
             line["sha256"] = body
@@ -216,7 +226,7 @@ class Ingest:
         if line["sha256"] is not None:
             if line["book"] == "trades":
                 covered = set(rows)
-            at = received.at
+            at = line["at"] and time_of(line["at"])
             if at and (
                 line["book"] == "orders" or line["day"] == str(at.astimezone(self.zone).date())
             ):
@@ -267,6 +277,15 @@ def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Con
     return Rows(book, month, rows, lambda path: views.writer(connection, month, contents)(path))
 
 
+def _service_clock(received: Received) -> datetime | None:
+    """Returns the time of the service's clock, if the local one differs from it too much."""
+    response = getattr(received.book, "response", None)
+    if response is None or response.served_at is None or received.at != response.received_at:
+        return None  # the time is one that a caller gave
+    differs = abs(received.at - response.served_at) > _CLOCKS_AGREE
+    return response.served_at if differs else None
+
+
 def _line(identity: str, account: str, book: str, source: str) -> Line:
     return {
         "id": identity,
@@ -274,6 +293,7 @@ def _line(identity: str, account: str, book: str, source: str) -> Line:
         "book": book,
         "source": source,
         "at": None,
+        "local": None,  # the same by the local clock
         "filed": f"{datetime.now(UTC):{_AT}}",
         "day": str(date.today()),
         "days": {},

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from .._core import Slice
 from .._util.pickles import reduced
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 class _Body(NamedTuple):
     """The body of a restored response, which has no rows."""
@@ -26,12 +28,16 @@ class Response:
         attempts: Number of requests sent; 0 for a body that was not received over HTTP.
         elapsed: Seconds from the call to the end of the response.
         received_at: When it was received, in UTC (aware), or ``None`` if unknown.
+        served_at: When it was sent by the clock of the service (its ``Date`` header), in UTC
+            (aware), or ``None`` if it did not say.
         sha256: SHA-256 digest of ``content``, in hex.
         masked: Whether personal values in ``content`` are masked.
     """
 
     # In the order in which they are passed.
-    __slots__ = "_rows account status_code attempts elapsed received_at __weakref__".split()
+    __slots__ = (
+        "_rows account status_code attempts elapsed received_at served_at __weakref__".split()
+    )
 
     _rows: Slice | _Body
     account: str | None
@@ -39,6 +45,7 @@ class Response:
     attempts: int
     elapsed: float
     received_at: datetime | None
+    served_at: datetime | None
 
     def __init__(
         self,
@@ -48,10 +55,14 @@ class Response:
         attempts: int = 0,
         elapsed: float = 0.0,
         received_at: int | datetime | None = None,
+        served_at: int | datetime | None = None,
     ) -> None:
-        if isinstance(received_at, int):  # microseconds since 1970, as the core has it
-            received_at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=received_at)
-        values = (rows, account, status_code, attempts, elapsed, received_at)
+        # As the core has them, they are microseconds and seconds since 1970.
+        if isinstance(received_at, int):
+            received_at = _EPOCH + timedelta(microseconds=received_at)
+        if isinstance(served_at, int):
+            served_at = _EPOCH + timedelta(seconds=served_at)
+        values = (rows, account, status_code, attempts, elapsed, received_at, served_at)
         for name, value in zip(Response.__slots__, values, strict=False):
             object.__setattr__(self, name, value)
 

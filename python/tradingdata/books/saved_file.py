@@ -90,8 +90,10 @@ def read(
         raise ValueError(f"{path} is damaged or was edited: its content has another checksum")
     if facts["record"] != record:
         raise ValueError(f"{path} holds {facts['record']} records, not {record}")
-    if (response := facts.get("response")) and response["received_at"] is not None:
-        response["received_at"] = datetime.fromisoformat(response["received_at"])
+    response = facts.get("response", {})
+    for name in ("received_at", "served_at"):
+        if response.get(name) is not None:
+            response[name] = datetime.fromisoformat(response[name])
     zone = facts["zone"]
     return facts, body, None if zone is None else zone_of_text(zone)
 

@@ -312,7 +312,7 @@ class SearchPass:
         self.paging.receive(sent.request, received)
 
     def _yielded(self, page: Page) -> StockList:
-        table, status, _, elapsed, _ = page.received
+        table, status, _, elapsed, *_ = page.received
         self._client._log_end("Stock", elapsed, status)
         stocks = StockList._received(
             table, Response(table, self._client.account, *page.received[1:])
