@@ -6,19 +6,24 @@ The oracle is written from the docstrings, and knows the order in which the trad
 from __future__ import annotations
 
 import datetime as dt
+import json
 import random
 from collections import defaultdict, deque
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, unwarned
-from worlds import CONTRACTS, DAYS, Contract, Event, World, world
+from archiving import response
+from order_worlds import orders_of
+from worlds import CONTRACTS, DAYS, INDIA, Contract, Event, Party, World, earlier, world
 
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
-Key = tuple[str, Contract, str]
+Key = tuple[Party, Contract, str]
 Lot = tuple[int, Fraction]
 
 
@@ -40,7 +45,7 @@ class Ledger:
         self._settle(day + dt.timedelta(days=1), day, settle)
 
     def _take(self, event: Event, sign: int, value: Fraction, counts: bool) -> None:
-        key = event.client, event.contract, event.product
+        key = event.party, event.contract, event.product
         lots = self.held[key]
         if lots and lots[0][0] == -sign:
             _, opened = lots.popleft()
@@ -63,7 +68,8 @@ class Ledger:
 
 
 def key_of(row: Any) -> tuple[Any, ...]:
-    return row.client_id, row.exchange, row.security_id, row.expiry_date, row.product
+    party = row.account, row.client_id
+    return party, row.exchange, row.security_id, row.expiry_date, row.product
 
 
 def named(key: Key) -> tuple[Any, ...]:
@@ -77,7 +83,7 @@ def charges_of(events: list[Event], day: dt.date) -> Fraction:
     for event in events:
         if event.time.date() == day:
             row = event.row
-            order = (event.client, row.exchange, row.segment, row.order_no, event.side)
+            order = (event.party, row.exchange, row.segment, row.order_no, event.side)
             orders[order] += event.value
             total += event.value / 1000 if event.side == "S" else 0
     for value in orders.values():
@@ -85,7 +91,7 @@ def charges_of(events: list[Event], day: dt.date) -> Fraction:
     return total
 
 
-def check(made: World, rng: random.Random) -> None:
+def check(made: World, book: td.TradeBook, rng: random.Random) -> None:
     day = DAY + dt.timedelta(days=rng.randrange(DAYS))
     settle = rng.choice([None, Fraction(0), Fraction(1235, 100)])
     prices = {
@@ -95,7 +101,7 @@ def check(made: World, rng: random.Random) -> None:
     }
     found = unwarned(
         lambda: td.day_pnl(
-            made.book,
+            book,
             day=day,
             prices=lambda row: float(prices[row.exchange, row.security_id, row.expiry_date]),
             settle=None if settle is None else (lambda row: float(settle)),
@@ -120,16 +126,72 @@ def check(made: World, rng: random.Random) -> None:
     problems = set(found.issues.to_dict()["problem"])
     assert "multiplier not proved" not in problems
     assert "order within a second unknown" not in problems
-    part = found.filter(product="I", client_id="C1")
-    assert part.net == pytest.approx(sum(row.net for row in part), abs=1e-6)
-    assert {key_of(lot) for lot in part.pnl.open_lots} <= {key_of(row) for row in part}
+
+
+def check_orders(made: World, rng: random.Random) -> None:
+    orders = orders_of(made, rng)
+    found = unwarned(lambda: td.reconcile(orders.book, made.book))
+    quality = unwarned(lambda: td.execution_quality(orders.book, made.book))
+    for table in (found, quality):
+        assert {side_of(row) for row in table} == orders.sides.keys()
+    for row in found:
+        expected = orders.sides[side_of(row)]
+        assert row.finding == ("value missing" if expected.lacks_entry else "agrees")
+        assert (row.legs, row.orders_quantity) == (expected.legs, expected.filled)
+    for side in quality:
+        expected = orders.sides[side_of(side)]
+        ratio = None if expected.lacks_entry else expected.filled / expected.quantity
+        assert (side.fill_ratio, side.to_first_fill) == (ratio, expected.to_first_fill)
+    rows = list(orders.last)
+    shuffled = td.OrderBook(rng.sample(rows, len(rows)))
+    assert not shuffled.diff(orders.last)
+    lost = rng.randrange(len(rows))
+    (gone,) = td.OrderBook(row for row in shuffled if row != rows[lost]).diff(orders.last)
+    assert (gone.kind, gone.order) == ("gone", rows[lost])
+
+
+def side_of(row: Any) -> tuple[Any, ...]:
+    return (row.account, row.client_id), row.order_no, row.txn_type
 
 
 @pytest.mark.parametrize(
     "seed",
-    [0, 100, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(200, 2000, 100))],
+    [0, 100, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(200, 2000, 100))],
 )
 def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
     for number in range(seed, seed + 100):
         rng = random.Random(number)
-        check(world(rng), rng)
+        made = world(rng)
+        check(made, made.book, rng)
+        if made.has_orders:
+            check_orders(made, rng)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 100, 4))]
+)
+def test_an_archive_has_what_was_received_last(seed: int, tmp_path: Path) -> None:
+    """Responses in which times and corrections come later, added in any order."""
+    for number in range(seed, seed + 4):
+        rng = random.Random(number)
+        made = world(rng, archived=True)
+        archive = td.Archive(tmp_path / str(number))
+        arrivals = [
+            (party, day, hour, rows if hour == 16 else earlier(rng, rows))
+            for party, day, rows in made.responses
+            for hour in (10, 12, 16)
+        ]
+        for (account, _), day, hour, rows in rng.sample(arrivals, len(arrivals)):
+            sent = json.loads(td.TradeBook(rows).to_json())
+            unwarned(partial(archive.add, received(sent, day, hour, account)))
+        book = archive.trades(DAY, DAY + dt.timedelta(days=DAYS - 1))
+        assert len(book) == len(made.book)
+        check(made, book, rng)
+
+
+def received(sent: list[dict[str, Any]], day: int, hour: int, account: str | None) -> td.TradeBook:
+    """The book of a response of a day."""
+    now = dt.datetime.combine(DAY, dt.time(hour), dt.timezone(INDIA)) + dt.timedelta(days=day)
+    records = [{name: row[name] for name in row if name != "account"} for row in sent]
+    book: td.TradeBook = response(td.TradeBook, records, now, account=account)
+    return book

@@ -2,25 +2,32 @@
 
 Ids are used again after an expiry and on another exchange, lot sizes disagree with values, prices
 are rounded or zero, expiries and entry times are missing, both sides share an order number and a
-second, and the book begins with its newest or its oldest row, or is sorted by something else.
+second, clients have no label or two, and the book begins with its newest or its oldest row, is
+sorted by something else, or has its times in another zone. Orders may be valid for two days.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, trade
 from cases import CALL, ENTERED, PUT
-from tradingdata.analysis.keys import CONTRACT, REQUIRED
+from tradingdata.analysis.keys import KEY
 
 DAYS = 4
-EXCHANGE, SEGMENT, SECURITY, EXPIRY = CONTRACT
-CLIENT, PRODUCT = REQUIRED[0], REQUIRED[-1]
+ACCOUNT, CLIENT, EXCHANGE, SEGMENT, SECURITY, EXPIRY, PRODUCT = KEY
+Party = tuple[str | None, str]
+PARTIES: dict[str, list[Party]] = {
+    "without labels": [(None, "C1"), (None, "C2")],
+    "labelled": [("desk1", "C1"), ("desk2", "C2")],
+    "two labels of one client": [("desk1", "C1"), ("desk2", "C1")],
+}
+INDIA = dt.timedelta(hours=5, minutes=30)
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,9 @@ CONTRACTS = (SHARES, ELSEWHERE, FIRST_CALL, SECOND_PUT, FUTURE, LOTS)
 
 @dataclass
 class Event:
-    """One trade as it happened."""
+    """One trade as it happened; ``entered`` is the day on which its order was entered."""
 
-    client: str
+    party: Party
     product: str
     contract: Contract
     side: str
@@ -70,43 +77,63 @@ class Event:
     value: Fraction
     time: dt.datetime
     row: td.Trade
+    entered: int
 
 
 @dataclass
 class World:
-    """Trades in the order in which they happened, the book that shows them, and prices."""
+    """Trades in the order in which they happened, the responses and the book that show them.
+
+    ``has_orders`` says whether each order number is that of one contract and product.
+    """
 
     events: list[Event]
+    responses: list[tuple[Party, int, list[td.Trade]]]
     book: td.TradeBook
-    lost_expiries: int = 0
-    prices: dict[Any, float] = field(default_factory=dict)
+    has_orders: bool
 
 
-def world(rng: random.Random, most: int = 30) -> World:
-    """A world of some days; what decides the order within a second is always there."""
-    some: list[tuple[int, int, str]] = [
-        (rng.randrange(DAYS), rng.randint(1, 6), rng.choice(["C1", "C1", "C2"]))
+def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> World:
+    """A world of some days; what decides the order within a second is always there.
+
+    ``archived`` clients have labels, and an archive sorts rows, which thus need a number.
+    """
+    parties = PARTIES[rng.choice(list(PARTIES)[archived:])]
+    some = [
+        (rng.randrange(DAYS), rng.randint(1, 6), rng.choice([parties[0], *parties]))
         for _ in range(rng.randint(1, most))
     ]
     # Each client trades in two seconds of each day, so that the direction of a response shows.
-    ends = [
-        (day, second, name) for day in range(DAYS) for second in (0, 7) for name in ("C1", "C2")
-    ]
-    numbered, counted = rng.random() < 0.5, rng.random() < 0.5
+    ends = [(day, second, party) for day in range(DAYS) for second in (0, 7) for party in parties]
+    numbered, counted, has_orders = (rng.random() < 0.5 for _ in range(3))
+    counted |= archived and not numbered
     events: list[Event] = []
-    for number, (day, second, client) in enumerate(
-        sorted([*some, *ends], key=lambda it: it[:2]), 1
-    ):
+    started: dict[Any, int] = {}  # the day of an order, by what it is about
+    for number, (day, second, party) in enumerate(sorted([*some, *ends], key=lambda it: it[:2]), 1):
         contract = rng.choice([c for c in CONTRACTS if c.first <= day <= c.last])
-        events.append(_event(rng, number, client, contract, at(second, day), numbered=numbered))
-    lost = _lose(rng, events)
-    return World(events, _book(rng, events, numbered, counted), lost)
+        event = _event(rng, number, party, contract, at(second, day), numbered=numbered)
+        events.append(event)
+        event.entered = day
+        if has_orders:
+            about = party, contract, event.product
+            if day - started.setdefault(about, day) > 1 or rng.random() < 0.5:
+                started[about] = day
+            event.entered = started[about]
+            name = f"O{list(started).index(about)}-{event.entered}"
+            entered = event.row[ENTERED] and at(-60, event.entered)
+            event.row = event.row._replace(**{ENTERED: entered}, order_no=name)
+    _lose(rng, events)
+    responses = _responses(rng, parties, events, counted=counted)
+    book = td.concat([td.TradeBook(rows) for *_, rows in responses])
+    if (numbered or counted) and rng.random() < 0.5:
+        book = book.sort(rng.choice(["traded_price", TIME, "-quantity"]))
+    return World(events, responses, _in_a_zone(rng, book), has_orders)
 
 
 def _event(
     rng: random.Random,
     number: int,
-    client: str,
+    party: Party,
     contract: Contract,
     time: dt.datetime,
     *,
@@ -118,42 +145,66 @@ def _event(
         price = Fraction(0)
     value = Fraction(round(price * quantity * contract.multiplier * 100), 100)
     side, product = rng.choice("BS"), rng.choice("CI")
-    entered = None if rng.random() < 0.1 else time
+    facts = {ACCOUNT: party[0], CLIENT: party[1], PRODUCT: product, TIME: time}
     row = trade(number, side, quantity, float(value))._replace(
-        **{CLIENT: client, PRODUCT: product, TIME: time, ENTERED: entered} | dict(contract.fields),
+        **facts | {ENTERED: None if rng.random() < 0.1 else time} | dict(contract.fields),
         traded_price=round(float(price), 2),
         trade_no=str(7000 + number) if numbered else f"T{rng.randrange(10**9)}",
         order_no=f"O{rng.randint(0, 5)}",  # of both sides, and of several products
     )
-    return Event(client, product, contract, side, quantity, value, time, row)
+    return Event(party, product, contract, side, quantity, value, time, row, 0)
 
 
-def _lose(rng: random.Random, events: list[Event]) -> int:
+def _lose(rng: random.Random, events: list[Event]) -> None:
     """Takes the expiry of some rows whose id has only one."""
-    lost = 0
     for event in events:
         if event.contract in (FUTURE, LOTS) and rng.random() < 0.1:
             kept = [each for each in events if each.contract == event.contract]
             if sum(each.row[EXPIRY] is not None for each in kept) > 1:
                 event.row = event.row._replace(**{EXPIRY: None})
-                lost += 1
-    return lost
 
 
-def _book(rng: random.Random, events: list[Event], numbered: bool, counted: bool) -> td.TradeBook:
-    """The rows as a response of each day has them, and then as a user may have sorted them."""
-    parts = []
+def _responses(
+    rng: random.Random, parties: list[Party], events: list[Event], *, counted: bool
+) -> list[tuple[Party, int, list[td.Trade]]]:
+    """The rows as a response of each day and client has them, in the order of the book."""
+    responses = []
     newest_first = rng.random() < 0.5
-    for day in sorted({event.time.date() for event in events}):
-        rows = [event.row for event in events if event.time.date() == day]
-        if newest_first:
-            rows.reverse()
-        if counted:
-            rows = [row._replace(row_no=number) for number, row in enumerate(rows, 1)]
-        parts.append(td.TradeBook(rows))
-    if newest_first:
-        parts.reverse()
-    book = td.concat(parts)
-    if (numbered or counted) and rng.random() < 0.5:
-        book = book.sort(rng.choice(["traded_price", TIME, "-quantity"]))
-    return book.localize("Asia/Kolkata") if rng.random() < 0.2 else book
+    for day in range(DAYS):
+        for party in rng.sample(parties, len(parties)):
+            on = DAY + dt.timedelta(days=day)
+            rows = [it.row for it in events if it.party == party and it.time.date() == on]
+            if newest_first:
+                rows.reverse()
+            if counted:
+                rows = [row._replace(row_no=number) for number, row in enumerate(rows, 1)]
+            responses.append((party, day, rows))
+    return responses[::-1] if newest_first else responses
+
+
+def _in_a_zone(rng: random.Random, book: td.TradeBook) -> td.TradeBook:
+    """The book with naive times, with those of India, or with the same instants in UTC."""
+    chance = rng.random()
+    if chance < 0.6:
+        return book
+    if chance < 0.8:
+        return book.localize("Asia/Kolkata")
+    rows = [
+        row._replace(**{name: row[name] and row[name] - INDIA for name in (TIME, ENTERED)})
+        for row in book
+    ]
+    return td.TradeBook(rows).localize("UTC")
+
+
+def earlier(rng: random.Random, rows: list[td.Trade]) -> list[td.Trade]:
+    """An earlier state of a response: rows are missing, lack their times, or are not corrected."""
+    state = []
+    for row in rows:
+        chance = rng.random()
+        if chance < 0.2:
+            row = row._replace(**{TIME: None, ENTERED: None})
+        elif chance < 0.4:
+            row = row._replace(quantity=99, traded_price=1.0, trade_value=99.0)
+        if chance < 0.9:
+            state.append(row)
+    return state

@@ -13,8 +13,8 @@ from ..table.rows import declared
 from .charging import ChargeRate, Rounding, charge_sums
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
-from .issues import UNPROVED, noted
-from .keys import KEYED, Keyed, keys_of
+from .issues import NO_KEY, UNPROVED, noted
+from .keys import KEYED, Keyed, key_of, keys_of
 from .pnl import realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
@@ -59,7 +59,7 @@ class DayRow(Keyed):
 
 
 class DayPnl(ResultTable[DayRow]):
-    """Result of ``day_pnl``: one row for each key that was traded on the day or is open.
+    """Result of ``day_pnl``: one row for each key that was traded on the day, is open or expired.
 
     Attributes:
         day: The day; ``None`` for a book without trades.
@@ -153,8 +153,9 @@ def day_pnl(
         sell: ``txn_type`` of a sale.
 
     Returns:
-        One row for each key that was traded on the day or is open, with ``issues`` and the sums
-        ``realised``, ``unrealised``, ``charges`` and ``net``. Without trades on the day, what is
+        One row for each key that was traded on the day, is open, or has lots that expired without a
+        settlement, with ``issues`` and the sums ``realised``, ``unrealised``, ``charges`` and
+        ``net``. Without trades on the day, what is
         carried is valued, with an issue.
 
     Raises:
@@ -183,21 +184,18 @@ def day_pnl(
     if charges is not None:
         costs, unit = charge_sums(of_day, charges, buy, rounding)
         charged = {key: Fraction(sum(levies)) / unit for (_, key), levies in costs.items()}
-    made = [
-        _row(
-            row,
-            pnl._contracts[key],
-            traded.get(key),
-            held.get(key),
-            charged.get(key, 0),
-        )
+    shown = {*traded, *held, *keys_of(pnl.expired)}
+    made = {
+        key: _row(row, pnl._contracts[key], traded.get(key), held.get(key), charged.get(key, 0))
         for key, row in zip(keys_of(pnl), pnl, strict=True)
-        if row.matched_quantity or key in traded or key in held
-    ]
-    result = DayPnl._of(made)
+        if row.matched_quantity or key in shown
+    }
+    result = DayPnl._of(made.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
+    # What is said of a key that was closed before the day is in no number of the day.
+    notes = [note for note in fills.notes if note.leading == NO_KEY or key_of(note.leading) in made]
     of_lots = [note for note in notes_of(value, price_of) if note.problem != UNPROVED]
-    return noted(result, fills.notes + of_lots)
+    return noted(result, notes + of_lots)
 
 
 def _row(

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 from .._util.warn import warn_user
 from ..display.text import group
 from ..errors import DataWarning
-from .keys import EXPIRY_AT, KEYED, NAMES, SECURITY_AT, OfOrder
-from .result_table import OrderIssues, ResultIssues, ResultTable
+from .keys import EXPIRY_AT, KEYED, NAMES, SECURITY_AT
+from .result_table import ResultTable
 
 UNPRICED = "without a price"
 UNOPENED = "sold without an opening"
@@ -43,9 +43,8 @@ Result = TypeVar("Result", bound=ResultTable[Any])
 
 def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
     """Returns a result with its issues, of which it warns in one sentence."""
-    kind = OrderIssues if issubclass(result._row, OfOrder) else ResultIssues
     rows = [(*note.leading, note.problem, note.number, note.detail) for note in notes]
-    result._issues = kind._of(rows)
+    result._issues = result._issues_of(rows)
     if warn and notes:
         problems: dict[str, list[Note]] = {}
         for note in notes:

@@ -53,7 +53,12 @@ class ResultTable(Table[Record]):
     @property
     def issues(self) -> ResultTable[Any]:
         """What the result leaves out or could not prove: ``problem``, ``count`` and ``detail``."""
-        return self.__dict__.get("_issues") or ResultIssues._of([])
+        found: ResultTable[Any] | None = self.__dict__.get("_issues")
+        return self._issues_of([]) if found is None else found
+
+    @classmethod
+    def _issues_of(cls, rows: Iterable[tuple[Any, ...]]) -> ResultTable[Any]:
+        return (OrderIssues if issubclass(cls._row, OfOrder) else ResultIssues)._of(rows)
 
     def _keys(self) -> list[tuple[Any, ...]]:
         """Returns the key of each row."""
