@@ -136,7 +136,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
         calculate(book(), buy="B", sell="B")
     with pytest.raises(TypeError, match="sell must be text, not NoneType"):
         calculate(book(), sell=None)
-    with pytest.raises(TypeError, match=r"a book of type TradeBook, .* by account label, not D"):
+    with pytest.raises(TypeError, match="trades takes a TradeBook, not DataFrame"):
         calculate(book().to_pandas())
 
 
