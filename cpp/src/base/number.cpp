@@ -2,9 +2,39 @@
 // rounding. The common case is in short_number.hpp.
 #include "base/number.hpp"
 
+// Apple's C++ library reads doubles from macOS 26 on, LLVM's from version 20. The portable build
+// tests what replaces it.
+#if defined(TRADINGDATA_PLAIN) || \
+    (defined(__APPLE__) && __ENVIRONMENT_MAC_OS_X_VERSION_MIN_REQUIRED__ < 260000)
+#include <locale.h>
+#include <stdlib.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
+#include <cmath>
+#define TRADINGDATA_STRTOD
+#endif
+
 namespace tradingdata {
 
 namespace {
+
+#ifdef TRADINGDATA_STRTOD
+// Made when the library is loaded: a lazily made one could be locked by another thread at a fork.
+const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+
+std::errc read_double(std::string_view literal, double& value) {
+  const double nearest = strtod_l(std::string(literal).c_str(), nullptr, c_locale);
+  if (std::isinf(nearest) || nearest == 0) return std::errc::result_out_of_range;
+  value = nearest;
+  return {};
+}
+#else
+std::errc read_double(std::string_view literal, double& value) {
+  return std::from_chars(literal.data(), literal.data() + literal.size(), value).ec;
+}
+#endif
 
 constexpr int most_digits = 19;  // always fit 64 bits
 // Beyond what any number of digits could compensate, and far from overflow.
@@ -93,8 +123,7 @@ std::optional<double> exact_double(std::int64_t integer) {
 }
 
 NumberFit double_of(const NumberScan& scan, std::string_view literal, double& value) {
-  const auto [end, error] = std::from_chars(literal.data(), literal.data() + literal.size(), value);
-  if (error == std::errc()) {
+  if (read_double(literal, value) == std::errc()) {
     constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it not every integer is a double
     if (scan.exact && scan.digits <= exact_integer) return NumberFit::exact;
     return is_whole(literal) && !is_digits_of(value, literal) ? NumberFit::would_round

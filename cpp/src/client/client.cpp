@@ -24,6 +24,7 @@ void check(bool good, const char* rule) {
 
 CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
   return {.host = base.host(),
+          .port = base.port(),
           .allow_http = base.loopback(),
           .proxy = choose_proxy(base, options.proxy, options.trust_env, options.environment),
           .ca_file = options.ca_file,

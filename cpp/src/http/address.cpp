@@ -151,6 +151,7 @@ BaseUrl::BaseUrl(const std::string& text) {
         "must start with https://, because over http others can read the access token (http is "
         "allowed for 127.0.0.0/8, ::1 and localhost)");
   }
+  port_ = url.has(CURLUPART_PORT) ? url.part(CURLUPART_PORT) : scheme == "https" ? "443" : "80";
   std::string path = url.part(CURLUPART_PATH);
   while (path.ends_with('/')) path.pop_back();
   text_ = scheme + "://" + url.authority() + path;

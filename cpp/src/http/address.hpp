@@ -17,11 +17,13 @@ class BaseUrl {
 
   const std::string& text() const { return text_; }  // without a slash at its end
   const std::string& host() const { return host_; }  // lower case; IPv6 in brackets
+  const std::string& port() const { return port_; }  // that of the scheme if none is named
   bool loopback() const { return loopback_; }
 
  private:
   std::string text_;
   std::string host_;
+  std::string port_;
   bool loopback_ = false;
 };
 

@@ -219,15 +219,15 @@ void EasyHandle::opens(std::intptr_t socket) noexcept {
   new_sockets_[opened_++ % new_sockets_.size()] = socket;
 }
 
-// What is named replaces the system's roots, and libcurl's own defaults.
+// A file that is named replaces the system's roots, and libcurl's own defaults.
 void EasyHandle::set_roots() {
   const CurlOptions& from = *options_;
-  if (from.ca_file.empty() && from.ca_folders.empty()) {
-    // OpenSSL uses the roots of Windows only on request.
+  if (from.ca_file.empty()) {
+    // OpenSSL uses the roots of Windows only on request. Folders add to the system's, as elsewhere.
     constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
     TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_OPTIONS, system_roots);
     TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
-    return;
+    if (from.ca_folders.empty()) return;
   }
   const char* const file = from.ca_file.empty() ? nullptr : from.ca_file.c_str();
   TRADINGDATA_SET(CURLOPT_CAINFO, file);
@@ -383,6 +383,7 @@ Failure EasyHandle::failure(int code) const {
   TransferEnd end;
   end.code = code;
   end.host = options_->host;
+  end.port = options_->port;
   end.ca_file = options_->ca_file;
   end.detail = error_text_.data();
   for (char& letter : end.detail) {

@@ -93,6 +93,7 @@ class Transport {
 
 struct CurlOptions {
   std::string host;         // for messages
+  std::string port;         // the same
   bool allow_http = false;  // for loopback
   ProxyChoice proxy;        // the environment is never read here
   // The roots to trust: a PEM file, its content if that had to be converted, or folders of hashed

@@ -169,13 +169,9 @@ std::string cause_of(const TransferEnd& end) {
   return cause.empty() || repeats ? "" : ": " + cause;
 }
 
-// The host, and the port where libcurl's message names it.
+// Not every version of libcurl names the port in its message.
 std::string address_of(const TransferEnd& end) {
-  constexpr std::string_view mark = " port ";
-  const std::size_t at = end.detail.find(mark);
-  if (end.at_proxy || at == std::string::npos) return peer_of(end);
-  const std::size_t last = end.detail.find_first_not_of("0123456789", at + mark.size());
-  return end.host + end.detail.substr(at, last - at);
+  return end.at_proxy || end.port.empty() ? peer_of(end) : end.host + " port " + end.port;
 }
 
 // The ways to log on that a proxy offers, such as "Negotiate or NTLM".

@@ -43,6 +43,7 @@ enum class Fault : int {
 struct TransferEnd {
   int code = 0;  // libcurl's CURLcode
   std::string host;
+  std::string port;
   std::string proxy;  // its address, where the connection goes through one
   std::string ca_file;
   std::string detail;  // libcurl's own words

@@ -16,6 +16,9 @@ TEST_CASE("good base URLs lose their trailing slash and keep their path") {
   CHECK(BaseUrl("HTTPS://API.example.com:8443/gate/v2//").text() ==
         "https://api.example.com:8443/gate/v2");
   CHECK(BaseUrl("https://[2001:db8::1]:443/").host() == "[2001:db8::1]");
+  CHECK(BaseUrl("https://[2001:db8::1]:8443/").port() == "8443");
+  CHECK(BaseUrl("https://api.example.test/x").port() == "443");
+  CHECK(BaseUrl("http://127.0.0.1/").port() == "80");
   CHECK(BaseUrl("https://a.b/p%20q;x=1").text() == "https://a.b/p%20q;x=1");
 }
 
