@@ -26,7 +26,7 @@ MADE_BY_CALLS = {
     "tradingdata.sandbox.Request",
     "tradingdata.sandbox.Service",
 }
-RESULTS = ("tradingdata.analysis.", "tradingdata.archive.log")
+RESULTS = ("tradingdata.analysis", "tradingdata.archive")
 
 
 def shorten(

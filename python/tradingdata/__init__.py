@@ -15,10 +15,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from . import errors
+from . import errors, types
 from ._core import RateLimit, __version__
 from ._util.optional_imports import show_versions
-from .books.book import OrderBook, StockList, TradeBook, concat
+from ._util.pickles import publish as _publish
+from .books.book import Books, OrderBook, StockList, TradeBook, concat
 from .client.client import AsyncClient, Client
 from .client.tokens import token_file
 from .errors import *  # noqa: F403  # the names of its `__all__`
@@ -57,10 +58,10 @@ __all__ = [
     "unrealised_pnl",
 ]
 __all__ += errors.__all__
-
+_publish([value for name, value in globals().items() if name in __all__], __name__)
 
 if TYPE_CHECKING:
-    from . import analysis, dask, sandbox, types
+    from . import analysis, dask, sandbox
     from .accounts.fetch import Accounts
     from .analysis import (
         ChargeRate,
@@ -74,7 +75,6 @@ if TYPE_CHECKING:
         unrealised_pnl,
     )
     from .archive import Archive
-    from .client.snapshot import Books
 
 # Imported on first use, because not every script needs asyncio, analysis or the sandbox.
 _LAZY = {
@@ -85,10 +85,8 @@ _LAZY = {
     ),
     "analysis.plot": ("plot",),
     "archive": ("Archive",),
-    "client.snapshot": ("Books",),
     "dask": ("dask",),
     "sandbox": ("sandbox",),
-    "types": ("types",),
 }
 
 

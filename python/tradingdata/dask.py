@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._util.optional_imports import require
 from ._util.validate import count
 from .accounts.fetch import Accounts, accounts_error, client_of, named_accounts
+from .archive import Archive, Fetched
+from .client.client import Client
 from .errors import AccountsError, ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from .archive import Archive, Fetched
-    from .client.client import Client
 
 __all__ = ["fetch"]
 

@@ -31,13 +31,11 @@ What to do names the argument and the environment variable, for a script and a t
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "AccountsError",

@@ -3,6 +3,7 @@
 Clients, books and watches return them; none is constructed by callers.
 """
 
+from ._util.pickles import publish
 from .books.diff import OrderChange, TradeChange
 from .books.issues import Issue
 from .books.response import Response
@@ -27,6 +28,7 @@ __all__ = [
     "TradeUpdate",
     "Watch",
 ]
+publish([globals()[name] for name in __all__], __name__)
 
 
 def __dir__() -> list[str]:

@@ -43,7 +43,7 @@ WITHOUT = """
 import sys
 for name in %r:
     sys.modules[name] = None  # importing it says that it is not installed
-import io, pydoc
+import io, pydoc, typing
 from contextlib import redirect_stdout
 from tradingdata import *
 import tradingdata as td
@@ -53,6 +53,7 @@ with redirect_stdout(io.StringIO()) as text:
     help(td)
     help(td.Archive)
 assert "tradingdata[archive]" in text.getvalue()
+assert typing.get_type_hints(td.TradeBook.to_pandas)["return"] is typing.Any
 for call in (
     lambda: td.Archive("books"),
     lambda: td.dask.fetch(["a"], None),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import public_names
 import tradingdata as td
 from tradingdata import _core, analysis, dask, errors, sandbox, types
 
@@ -24,6 +25,21 @@ BOOK = td.TradeBook([td.Trade(quantity=5, symbol="INFY"), td.Trade(quantity=7, s
 def test_completion_offers_the_public_names_only(module: Any) -> None:
     assert dir(module) == sorted(module.__all__)
     assert all(hasattr(module, name) for name in dir(module))
+
+
+def test_a_public_type_names_the_module_that_exports_it() -> None:
+    exported = public_names.exported()
+    for name, value in public_names.public_types().items():
+        said = f"{value.__module__}.{value.__qualname__}"
+        assert exported.get(said) is value, f"{name} says {said}"
+
+
+@pytest.mark.parametrize("module", ["accounts.fetch.Accounts", "archive.archive.Archive"])
+def test_a_type_imported_on_first_use_says_so_from_the_start(module: str) -> None:
+    path, _, name = f"tradingdata.{module}".rpartition(".")
+    code = f"from {path} import {name}; print({name}.__module__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "tradingdata\n"
 
 
 def documented() -> set[str]:

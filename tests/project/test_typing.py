@@ -7,10 +7,12 @@ import importlib.util
 import os
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
 
+import public_names
 import tradingdata as td
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,21 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (package / "py.typed").exists()
     assert (package / "_core/__init__.pyi").exists()
     assert (package / "_core/records.pyi").exists()
+
+
+def test_the_annotations_of_all_that_is_public_can_be_evaluated() -> None:
+    """Frameworks and notebooks read them: FastAPI, Typer, pydantic, beartype."""
+    unresolved = {}
+    names = []
+    for name, value in public_names.annotated():
+        names.append(name)
+        try:
+            typing.get_type_hints(value)
+        except Exception as error:
+            unresolved[name] = repr(error)
+    assert not unresolved
+    assert {"tradingdata.day_pnl", "tradingdata.Client.__init__"} <= set(names)
+    assert {"tradingdata.TradeBook.to_pandas", "tradingdata.types.Watch.__next__"} <= set(names)
 
 
 @pytest.mark.slow

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import pickle
+import pickletools
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import public_names
 import readers
 
 SLOW = {"fastapi", "joblib", "dask", "pandas", "polars", "duckdb", "narwhals"}
@@ -53,3 +56,20 @@ def test_it_reads_all_or_raises(reader: str) -> None:
         if said.startswith("Lost") or (needed and said != "read"):
             wrong.append(f"{title}: {said}")
     assert not wrong, "\n".join(wrong)
+
+
+def globals_in(pickled: bytes) -> set[str]:
+    """The names that a pickle imports."""
+    operations = pickletools.genops(pickled)
+    names = {str(value) for operation, value, _ in operations if operation.name == "GLOBAL"}
+    return {name.replace(" ", ".") for name in names if name.startswith("tradingdata")}
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_a_pickle_names_one_function_and_public_types_only() -> None:
+    """So that every other module can move."""
+    public = {"tradingdata._util.pickles.restore", *public_names.exported()}
+    refused = {"Client", "RateLimit", "module"}
+    for title, value in {**readers.rows(), **readers.tables(), **readers.others()}.items():
+        if title not in refused:
+            assert globals_in(pickle.dumps(value, 2)) <= public, title

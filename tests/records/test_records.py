@@ -25,6 +25,7 @@ from service import as_json, envelope, trades
 from tradingdata import _core
 from tradingdata.analysis import Lot
 from tradingdata.table.rows import row_type
+from tradingdata.types import Issue
 
 pytestmark = pytest.mark.sanitize
 
@@ -305,6 +306,14 @@ def test_a_pickle_of_another_version_is_refused() -> None:
     for kind in ((version + 1, *state), (version, "unheard", *state[1:])):
         with pytest.raises(ValueError, match="another version of tradingdata: read it with"):
             restore(*kind)
+
+
+def test_a_named_tuple_of_another_version_is_refused() -> None:
+    issue: Any = Issue("quantity", "missing", 1, 0, "", True)
+    restore, (version, *state) = issue.__reduce__()
+    assert restore(version, *state) == issue
+    with pytest.raises(ValueError, match="another version of tradingdata: read it with"):
+        restore(version + 1, *state)
 
 
 def test_equal_schemas_have_one_type() -> None:

@@ -64,9 +64,8 @@ def test_tokens_are_the_same_in_every_run() -> None:
 @pytest.mark.parametrize("name", ["Client", "AsyncClient"])
 def test_a_client_is_made_for_an_account(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[str, dict[str, object]]] = []
-    module = "client" if name == "Client" else "aio"
     monkeypatch.setattr(
-        f"tradingdata.client.{module}.{name}",
+        f"tradingdata.sandbox.service.{name}",
         lambda base_url, **options: made.append((base_url, options)),
     )
     with sandbox.start(accounts=["day", "night"], orders=0) as service:

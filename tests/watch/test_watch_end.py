@@ -38,7 +38,9 @@ def test_no_poll_is_made_at_the_end_against_what_the_service_asks() -> None:
 
 def test_an_interrupt_of_the_last_poll_does_not_skip_it() -> None:
     clock = Clock()
-    answers = iter([order_book([]), KeyboardInterrupt(), order_book([])])
+    books: list[td.OrderBook | KeyboardInterrupt]
+    books = [order_book([]), KeyboardInterrupt(), order_book([])]
+    answers = iter(books)
 
     def poll() -> td.OrderBook:
         answer = next(answers)

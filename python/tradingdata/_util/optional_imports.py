@@ -64,6 +64,22 @@ def require(library: str, extra: str, what: str) -> Any:
     return module
 
 
+class Later:
+    """A module that is imported once an annotation that names it is evaluated.
+
+    Its names are `Any` where it is not installed.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(importlib.import_module(self._module), name)
+        except ImportError:
+            return Any
+
+
 def _numbers(version: str) -> list[int]:
     """Returns the first numbers of a version: 2, 2 of ``2.2.0rc1``."""
     return [int(part) for part in re.findall(r"\d+", version)[:2]]

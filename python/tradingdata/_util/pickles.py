@@ -5,9 +5,9 @@ A pickle names `restore` and public classes only. This module does not move, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 FORMAT = 1  # changes when what a pickle has to contain changes
 
@@ -19,9 +19,34 @@ _RESTORERS = {
     "table": "table.table.restored_table",
     "book": "books.book.restored_book",
     "response": "books.response.restored_response",
+    "tuple": "_util.pickles.restored_tuple",
 }
 
 Reduced = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def publish(kinds: Iterable[object], module: str) -> None:
+    """Names types after the module that exports them, in pickles, tracebacks and displays.
+
+    Their annotations are evaluated before, with the names of the module that has the source.
+    """
+    for kind in kinds:
+        if isinstance(kind, type) and kind.__module__.startswith("tradingdata."):
+            annotations = vars(kind).get("__annotations__", {})
+            hints = get_type_hints(kind) if annotations else {}
+            annotations |= {name: hints[name] for name in annotations}
+            kind.__module__ = module
+            if issubclass(kind, tuple):
+                kind.__reduce__ = _reduce_tuple  # type: ignore[assignment]
+
+
+def _reduce_tuple(values: tuple[Any, ...]) -> Reduced:
+    return reduced("tuple", type(values), *values)
+
+
+def restored_tuple(kind: type[Any], *values: Any) -> Any:
+    """Restores a named tuple from its pickle."""
+    return kind(*values)
 
 
 def reduced(kind: str, *state: Any) -> Reduced:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
 from .._util.stopping import stop_on
 from .._util.validate import count, flag, seconds, shown
-from ..books.book import OrderBook, TradeBook, concat
+from ..books.book import Books, OrderBook, TradeBook, concat
 from ..client.client import Client
 from ..client.profiles import load_profile
-from ..client.snapshot import Books
 from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator
-    from typing import Self
-
-    Account = Client | str | Mapping[str, Any]
+Account = Client | str | Mapping[str, Any]
 
 Fetched = TypeVar("Fetched")
 Item = TypeVar("Item")
@@ -61,6 +56,8 @@ class Accounts:
         ...     trades = accounts.trade_book()
         >>> trades.to_pandas().groupby("account")["trade_value"].sum()
     """
+
+    __module__ = "tradingdata"
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ Each returns a table that prints a summary and exports to frames and files: ``Po
 
 from __future__ import annotations
 
+from .._util.pickles import publish
 from .charging import Charge, ChargeRate, Charges, charges
 from .day import DayPnl, DayRow, day_pnl
 from .keys import Keyed, OfOrder
@@ -53,6 +54,7 @@ __all__ = [
     "reconcile",
     "unrealised_pnl",
 ]
+publish([globals()[name] for name in __all__], __name__)
 
 
 def __dir__() -> list[str]:

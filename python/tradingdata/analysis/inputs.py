@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Protocol
 
 from .. import _core
 from .._core import Slice
@@ -16,17 +16,23 @@ from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
 from .keys import CONTRACT, ORDER_KEY, Key, Keyed
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-Prices = Union[  # pandas is imported for type checkers only
-    Mapping[str, float | None],
-    Mapping[str | None, float | None],  # made of fields, which may be missing
-    Mapping[tuple[Any, ...], float | None],
-    Mapping[str | tuple[Any, ...], float | None],
-    "pd.Series[Any]",
-    Callable[[Any], float | None],
-]
+class Series(Protocol):
+    """What a pandas Series has."""
+
+    @property
+    def ndim(self) -> int: ...  # noqa: D102
+    def items(self) -> Iterable[tuple[Any, Any]]: ...  # noqa: D102
+
+
+Prices = (
+    Mapping[str, float | None]
+    | Mapping[str | None, float | None]  # made of fields, which may be missing
+    | Mapping[tuple[Any, ...], float | None]
+    | Mapping[str | tuple[Any, ...], float | None]
+    | Series
+    | Callable[[Any], float | None]
+)
 Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any], int | None]
 
 

@@ -16,7 +16,7 @@ from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
-from .._util.optional_imports import require
+from .._util.optional_imports import Later, require
 from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
 from ..display.text import group, printable
@@ -29,8 +29,10 @@ from .realised import LONG, SHORT, Lots, Matches, RealisedPnl
 from .unrealised import UnrealisedPnl, valued
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib import axes
     from matplotlib.axis import Axis
+else:
+    axes = Later("matplotlib.axes")
 
 __all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"]
 
@@ -74,8 +76,8 @@ def status_colour(status: str) -> str:
 
 @contextmanager
 def _chart(
-    ax: Axes | None, title: str, ylabel: str, empty: str = "", height: float = 3.5
-) -> Iterator[Axes]:
+    ax: axes.Axes | None, title: str, ylabel: str, empty: str = "", height: float = 3.5
+) -> Iterator[axes.Axes]:
     """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one.
 
     They get a title, a label and a legend, or if there is nothing to draw, the reason ``empty``.
@@ -135,7 +137,7 @@ def _sessions(times: list[datetime]) -> tuple[datetime, datetime]:
     return (min(first, opened), max(last, closed)) if times else (opened, closed)
 
 
-def _mark_time(ax: Axes, times: list[datetime]) -> None:
+def _mark_time(ax: axes.Axes, times: list[datetime]) -> None:
     """Makes the horizontal axis one of market time."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -169,8 +171,8 @@ def blotter(
     values: bool = False,
     buy: str = "B",
     sell: str = "S",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Draws how much was traded, or how many orders were entered, in each interval of the day.
 
     Trades are bars by side: bought above zero, sold below. Orders are stacked bars by status, at
@@ -270,8 +272,8 @@ def fills(
     label: str | None = None,
     buy: str = "B",
     sell: str = "S",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Draws each fill by time and size, or for execution quality how long orders waited.
 
     Trades are markers by side: upwards for bought, downwards for sold. Execution quality is drawn
@@ -332,8 +334,8 @@ def _waits(
     wait: Wait,
     label: str | None,
     sides: dict[str, tuple[str, str]],
-    ax: Axes | None,
-) -> Axes:
+    ax: axes.Axes | None,
+) -> axes.Axes:
     from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
     # Without a side's colour the next of the axes' cycle, so that groups differ.
@@ -358,7 +360,9 @@ def _waits(
     return ax
 
 
-def pnl_curve(result: TradeBook | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:
+def pnl_curve(
+    result: TradeBook | RealisedPnl | Matches, *, ax: axes.Axes | None = None
+) -> axes.Axes:
     """Draws the profit and loss realised so far, in total and of long and short lots, by time.
 
     Args:
@@ -404,8 +408,8 @@ def exposure(
     result: TradeBook | Positions | RealisedPnl | Lots | UnrealisedPnl,
     *,
     largest: int = 12,
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Draws the value of each open quantity: bought to the right, sold to the left.
 
     An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:

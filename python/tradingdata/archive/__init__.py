@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._util.optional_imports import require
+from .._util.pickles import publish
 
 
 def _require_duckdb(*_: object, **__: object) -> None:
@@ -30,6 +31,9 @@ else:
     from .coverage import MissingDay
     from .ingest import ArchiveFetch
     from .views import QueryResult
+
+    publish([Archive], "tradingdata")
+    publish([ArchiveFetch, Fetched, MissingDay, OrderState, QueryResult], __name__)
 
 __all__ = [
     "Archive",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
-from contextlib import closing, nullcontext, suppress
-from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from datetime import UTC, date, datetime, time, tzinfo
+from typing import Any, NamedTuple, cast, overload
+
+from duckdb import DuckDBPyRelation
 
 from .._util import validate
 from .._util.plans import run, run_async
@@ -15,30 +17,19 @@ from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import Accounts, side_by_side
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..client.client import AsyncClient, Client
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
+from ..table.rows import Order
 from . import coverage, views
-from .arrivals import Arrivals, both_books, clients_of, labels_of
-from .coverage import Index, Span, sessions_of, span_of
+from .arrivals import Arrivals, Fetched, both_books, clients_of, labels_of
+from .coverage import Day, Index, MissingDay, Span, sessions_of, span_of
 from .databases import cursor
 from .folder import Disk, Objects
-from .ingest import KINDS, ArchiveFetch, Ingest, Received, time_of, warn_of
+from .ingest import KINDS, AnyBook, ArchiveFetch, Ingest, Received, time_of, warn_of
+from .log import Found
 from .reader import Reader, explained, label_of
 from .store import BOOKS, Rows, Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import tzinfo
-
-    from duckdb import DuckDBPyRelation
-
-    from ..client.client import AsyncClient, Client
-    from ..table.rows import Order
-    from .arrivals import Fetched
-    from .coverage import Day, MissingDay
-    from .ingest import AnyBook
-    from .log import Found
-    from .views import Parameters, QueryResult
+from .views import Parameters, QueryResult
 
 _FORMAT = 3
 

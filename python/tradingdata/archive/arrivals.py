@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .._util.plans import Plan
 from .._util.validate import shown
 from ..accounts.fetch import accounts_error
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from .ingest import ArchiveFetch, Received, warn_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from .._util.plans import Plan
 
 # The order book comes first, because the service clears it after the session.
 _CALLS = {"orders": "order_book", "trades": "trade_book"}

@@ -7,22 +7,18 @@ until it is retired. Other days count only if a fetch was tried and failed.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .._util import validate
 from .._util.warn import warn_user
 from ..errors import ArchiveError, ConfigurationError, DataWarning
+from .log import Log
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from .log import Log
-
-    Day = date | str
-    Line = dict[str, Any]
-    Rank = tuple[str, str, str]
-
+Day = date | str
+Line = dict[str, Any]
+Rank = tuple[str, str, str]
 _MOST_LISTED = 8  # in a message
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._util.declarations import RECORDS
@@ -18,19 +19,12 @@ from ..books.issues import decode_issues, warn_of_lost
 from ..errors import ArchiveError, DataWarning
 from ..table.rows import on_clock
 from . import views
-from .coverage import newest, rank_of
+from .coverage import Index, Line, newest, rank_of
 from .databases import connection
-from .store import Rows
+from .log import Log
+from .store import Rows, Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import tzinfo
-
-    from .coverage import Index, Line
-    from .log import Log
-    from .store import Store
-
-    AnyBook = TradeBook | OrderBook
+AnyBook = TradeBook | OrderBook
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 _EARLIEST = date(1990, 1, 1)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 class Found(NamedTuple):

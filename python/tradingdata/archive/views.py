@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date
+from typing import Any, NamedTuple, cast
+
+from duckdb import DuckDBPyRelation
 
 from .. import _core
 from ..books.book import UNCOUNTED
 from ..errors import ArchiveError
 from ..table.rows import row_type
 from ..table.table import Table
-from .coverage import report
+from .coverage import Line, MissingDay, Span, report
 from .databases import connection, duckdb, escaped, interruptible, quoted
+from .log import Found
 
 Error: type[Exception] = duckdb.Error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
-
-    from duckdb import DuckDBPyRelation
-
-    from .coverage import Line, MissingDay, Span
-    from .log import Found
-
-    Parameters = Sequence[Any] | Mapping[str, Any]
+Parameters = Sequence[Any] | Mapping[str, Any]
 
 # The views that users see of each book.
 VIEWS = {"trades": ("trades",), "orders": ("orders", "order_states")}

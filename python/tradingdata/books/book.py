@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from itertools import accumulate
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
@@ -424,6 +424,18 @@ class StockList(Book[Stock]):
 
     __slots__ = ()
     _record = "Stock"
+
+
+class Books(NamedTuple):
+    """A consistent pair of books of one account: ``orders, trades = client.books()``.
+
+    Attributes:
+        orders: The order book.
+        trades: The trade book, which has every fill that the orders report, and no others.
+    """
+
+    orders: OrderBook
+    trades: TradeBook
 
 
 AnyBook = TypeVar("AnyBook", bound=Book[Any])

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from datetime import time as clock_time
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
+from .._util.plans import Plan
 from .._util.stopping import SLICE, raise_if_stopped
 from .._util.validate import count, did_you_mean, seconds
 from ..books.book import Book as AnyBook
@@ -33,14 +37,7 @@ from .options import (
 from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime, tzinfo
-    from datetime import time as clock_time
     from logging import Logger
-    from typing import Self
-
-    from .._util.plans import Plan
-
 
 _DEBUG, _INFO = 10, 20  # of logging
 

@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import atexit
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from datetime import time as clock_time
+from typing import Any, Self
 
 from .. import _core
 from .._util.plans import run, run_async
 from .._util.stopping import pause
 from .._util.validate import instead
-from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..books.book import UNCOUNTED, Books, OrderBook, TradeBook
 from ..errors import ClientClosedError
+from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
-from ..watch.updates import OrderState, TradeState
+from ..watch.updates import OrderState, OrderUpdate, TradeState, TradeUpdate
 from .calls import Book, Calls, wait_for
 from .lookup import lookup
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-    from datetime import datetime
-    from datetime import time as clock_time
-    from typing import Self
-
-    from ..table.rows import Stock
-    from ..watch.updates import OrderUpdate, TradeUpdate
-    from .snapshot import Books
-
-    Token = str | Callable[[], str]
-    AsyncToken = Token | Callable[[], Awaitable[str]]
-
+Token = str | Callable[[], str]
+AsyncToken = Token | Callable[[], Awaitable[str]]
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
 

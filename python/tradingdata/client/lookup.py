@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from .._core import printable
+from .._util.plans import Plan
 from .._util.validate import words
+from ..books.book import StockList
 from ..errors import StockNotFoundError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._util.plans import Plan
-    from ..books.book import StockList
-    from ..table.rows import Stock
-
+from ..table.rows import Stock
 
 LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
 MOST_PAGES = 20

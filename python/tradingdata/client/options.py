@@ -7,8 +7,10 @@ An option is declared here and nowhere else in Python: in the signature, in ``Ar
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from datetime import tzinfo
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
 from .._util import validate
@@ -17,11 +19,6 @@ from .._util.time_zones import checked_zone
 from .._util.validate import count, did_you_mean, flag, hook, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import tzinfo
-
 
 # Paths of the distributions. The libcurl of a wheel may have been built with another default path.
 _SYSTEM_FILES = (

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from .._util import plans
 from .._util.optional_imports import progress_bar, require_bar
+from .._util.plans import Plan
 from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
 from ..errors import ClientClosedError, ConfigurationError
+from ..table.rows import Stock
+from .calls import Calls
 from .lookup import StockLookup, cut
 from .paging import LAST_PAGE, MOST_PREFETCH, Paging
 from .search_pass import LocalPages, LoopPages, SearchPass
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from .._util.plans import Plan
-    from ..table.rows import Stock
-    from .calls import Calls
 
 Item = TypeVar("Item")
 

@@ -9,36 +9,20 @@ run the same sequence.
 from __future__ import annotations
 
 import time
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from datetime import UTC, date
+from typing import Any
 
 from .._util.declarations import RECORDS
+from .._util.plans import Plan
 from ..analysis.reconciliation import Reconciliation, compared
-from ..books.book import OrderBook, TradeBook
+from ..books.book import Books, OrderBook, TradeBook
 from ..errors import BooksDisagreeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
-    from .._util.plans import Plan
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each repetition
 _LEAST_TIME = 0.001  # seconds; a call that starts too late then fails with a DeadlineError
 _ENTERED = RECORDS["Order"]["event_times"][0]
 _NAMED = 3  # number of orders listed in an error message
-
-
-class Books(NamedTuple):
-    """A consistent pair of books of one account: ``orders, trades = client.books()``.
-
-    Attributes:
-        orders: The order book.
-        trades: The trade book, which has every fill that the orders report, and no others.
-    """
-
-    orders: OrderBook
-    trades: TradeBook
 
 
 def snapshot(

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from .._util import validate
+from .._util.plans import Plan
 from .._util.platform import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 if TYPE_CHECKING:
     from asyncio import Task
-    from collections.abc import AsyncIterator, Callable, Iterator
     from concurrent.futures import Future
-
-    from .. import _core
-    from .._util.plans import Plan
 
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
 

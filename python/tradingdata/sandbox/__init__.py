@@ -40,12 +40,14 @@ from collections.abc import Sequence
 from datetime import date
 
 from .._util import validate
+from .._util.pickles import publish
 from .day import labels_of
 from .faults import FAULTS
 from .market import Market
 from .service import Request, Service
 
 __all__ = ["DEFAULT_DAY", "FAULTS", "Request", "Service", "start"]
+publish([Request, Service], __name__)
 
 DEFAULT_DAY = date(2026, 11, 20)
 """The default trading day. It is fixed, so that results are reproducible."""

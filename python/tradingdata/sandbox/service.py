@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
+from ..client.client import AsyncClient, Client
 from .companies import search
 from .day import Books
 from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
 if TYPE_CHECKING:
-    from ..client.client import AsyncClient, Client
     from .http import RequestHandler
 
 _KEPT = 10_000  # requests in the log
@@ -119,8 +119,6 @@ class Service:
             account: Label of the account; the first one if None.
             **options: Options of `Client`.
         """
-        from ..client.client import Client
-
         return Client(self.base_url, **self._options(account, options))
 
     def async_client(self, account: str | None = None, **options: Any) -> AsyncClient:
@@ -130,8 +128,6 @@ class Service:
             account: Label of the account; the first one if None.
             **options: Options of `AsyncClient`.
         """
-        from ..client.client import AsyncClient
-
         return AsyncClient(self.base_url, **self._options(account, options))
 
     def expire_token(self, account: str | None = None) -> str:

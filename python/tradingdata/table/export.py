@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._util.files import whole_file
+from .._util.optional_imports import Later
 from .._util.validate import flag
 from .selection import Selection, write_excel
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+else:
+    pd, pl, pa = map(Later, ("pandas", "polars", "pyarrow"))
 
 Path = str | os.PathLike[str]
 

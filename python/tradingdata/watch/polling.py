@@ -9,12 +9,12 @@ import math
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from datetime import time as clock_time
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from .._util.plans import run, run_async
+from .._util.plans import Plan, run, run_async
 from .._util.platform import suspend_aware_clock
 from .._util.validate import shown
 from ..errors import (
@@ -28,10 +28,6 @@ from .updates import OrderState, OrderUpdate, TradeState, TradeUpdate
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
-    from typing import Self
-
-    from .._util.plans import Plan
 
 Update = TypeVar("Update", OrderUpdate, TradeUpdate)
 

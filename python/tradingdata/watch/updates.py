@@ -5,8 +5,9 @@ Nothing here polls or waits; that is ``polling``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
@@ -20,12 +21,8 @@ from ..books.diff import (
     copies,
 )
 from ..books.pairing import distinct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..errors import TradingDataError
-    from ..table.rows import Trade
+from ..errors import TradingDataError
+from ..table.rows import Trade
 
 AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
