@@ -32,6 +32,7 @@ __all__ = [
     "Books",
     "ChargeRate",
     "Client",
+    "LotChange",
     "Order",
     "OrderBook",
     "RateLimit",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from .accounts.fetch import Accounts
     from .analysis import (
         ChargeRate,
+        LotChange,
         charges,
         day_pnl,
         execution_quality,
@@ -80,8 +82,8 @@ if TYPE_CHECKING:
 _LAZY = {
     "accounts.fetch": ("Accounts",),
     "analysis": (
-        *("ChargeRate", "analysis", "charges", "day_pnl", "execution_quality", "positions"),
-        *("realised_pnl", "reconcile", "unrealised_pnl"),
+        *("ChargeRate", "LotChange", "analysis", "charges", "day_pnl", "execution_quality"),
+        *("positions", "realised_pnl", "reconcile", "unrealised_pnl"),
     ),
     "analysis.plot": ("plot",),
     "archive": ("Archive",),

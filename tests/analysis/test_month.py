@@ -12,6 +12,7 @@ import pytest
 import tradingdata as td
 from analysis_samples import unwarned
 from tradingdata import sandbox
+from tradingdata.analysis.issues import ELSEWHERE, EXPIRED
 
 DAYS = [
     day
@@ -63,7 +64,7 @@ def test_a_month_is_what_a_plain_ledger_by_contract_has(month: td.TradeBook) -> 
     assert found.realised == pytest.approx(float(sum(expected.values())), abs=0.5)
     ids = [contract[:2] for contract in contracts]
     assert len(ids) > len(set(ids)), "no id was used again: lengthen the month"
-    assert set(found.issues.to_dict()["problem"]) <= {"expired, not settled"}
+    assert set(found.issues.to_dict()["problem"]) <= {EXPIRED, ELSEWHERE}
 
 
 def test_sums_and_frames_agree_after_any_filter(month: td.TradeBook) -> None:

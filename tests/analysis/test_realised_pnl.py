@@ -280,13 +280,16 @@ def test_a_lot_is_a_plain_dataclass() -> None:
 
 def test_a_match_has_the_isin_and_the_days_that_it_was_held() -> None:
     isin = ATTRIBUTES[-1]
-    lots = [{**LOT, "quantity": 5, isin: "INE009A01021"}]
+    later: list[dict[str, Any]] = [{TIME: at(second, 400)} for second in range(4)]
+    old: dict[str, Any] = {isin: "INE009A01021"}
+    new: dict[str, Any] = {isin: "INE009A01099"}
+    lots = [{**LOT, "quantity": 5, **old}]
     trades = book(
-        trade(1, "B", 10, 1000.0, **{isin: "INE009A01021"}),
-        trade(2, "S", 8, 960.0, **{TIME: at(0, 400)}),
-        trade(3, "S", 7, 840.0, **{TIME: at(9, 400), isin: "INE009A01099"}),
-        trade(4, "S", 1, 120.0, **{TIME: at(10, 400)}),
-        trade(5, "B", 1, 110.0, **{TIME: at(11, 400)}),
+        trade(1, "B", 10, 1000.0, **old),
+        trade(2, "S", 8, 960.0, **later[0]),
+        trade(3, "S", 7, 840.0, **later[1], **new),
+        trade(4, "S", 1, 120.0, **later[2]),
+        trade(5, "B", 1, 110.0, **later[3]),
     )
     found = td.realised_pnl(trades, opening=lots).matches
     assert [(match.quantity, match.held, match.isin) for match in found] == [

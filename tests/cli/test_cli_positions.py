@@ -123,6 +123,24 @@ def test_a_file_that_is_not_there_is_named_in_full(run: Run, tmp_path: Path) -> 
     assert (ran.code, str(missing) in ran.err) == (Code.USAGE, True)
 
 
+def test_lots_change_and_isins_match_as_in_python(
+    sandbox: Service, run: Run, tmp_path: Path
+) -> None:
+    trades = unlabelled(sandbox.client().trade_book())
+    security = trades[0].security_id
+    changes = tmp_path / "changes.toml"
+    where = f'where = {{ security_id = "{security}" }}'
+    changes.write_text(f"[[change]]\nat = 2026-11-20T12:00:00\n{where}\nratio = 2\n")
+    more: dict[str, Any] = {"changes": td.LotChange.load(changes), "match_by": "isin"}
+    expected = unwarned(lambda: realised_pnl(trades, **more))
+    ran = run("pnl", "--changes", changes, "--match-by", "isin", "-f", "json")
+    assert json.loads(ran.out) == json.loads(expected.to_json(None))
+    assert json.loads(run("pnl", "-f", "json").out) != json.loads(ran.out)
+    changes.write_text("[[change]]\nratio = 2\n")
+    ran = run("pnl", "--changes", changes)
+    assert (ran.code, "change 1 of" in ran.err) == (Code.USAGE, True)
+
+
 @pytest.mark.parametrize("command", ["positions", "pnl"])
 @pytest.mark.parametrize("days", [["--start", "2026-11-19"], ["--end", "2026-11-23"], []])
 def test_a_day_that_was_never_fetched_is_an_error(

@@ -43,6 +43,7 @@ USES: dict[str, Use] = {
         "",
     ),
     "ChargeRate.load": (td.ChargeRate.load, "rates.toml", RATES),
+    "LotChange.load": (td.LotChange.load, "changes.toml", "[[change]]\nat = 2026-11-18\n"),
     "Client.__init__": (client_with, "roots.pem", ""),
     "TradeBook.load": (loaded, "loaded.json", None),
     "TradeBook.save": (BOOK.save, "saved.json", None),

@@ -8,6 +8,7 @@ Each returns a table that prints a summary and exports to frames and files: ``Po
 from __future__ import annotations
 
 from .._util.pickles import publish
+from .changes import LotChange
 from .charging import Charge, ChargeRate, Charges, charges
 from .day import DayPnl, DayRow, day_pnl
 from .keys import Keyed, OfOrder
@@ -28,6 +29,7 @@ __all__ = [
     "ExecutionQuality",
     "Keyed",
     "Lot",
+    "LotChange",
     "Lots",
     "Match",
     "Matches",

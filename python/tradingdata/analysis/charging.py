@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
-from .._util import validate
-from .._util.files import read_toml
 from .._util.validate import shown
 from ..books.book import TradeBook
 from ..display.text import group
@@ -23,7 +21,7 @@ from ..table.conditions import CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
 from .fills import Fills, multipliers_of
-from .inputs import Multipliers, amount, chosen, patched
+from .inputs import Multipliers, amount, as_conditions, chosen, patched, tables_of
 from .issues import noted
 from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import ResultTable
@@ -121,27 +119,11 @@ class ChargeRate:
             ValueError: It is not TOML, or has anything but such tables with these fields, whose
                 conditions are on fields of a trade.
         """
-        with open(validate.path("path", path), "rb") as file:
-            found = read_toml(file)
-        tables = found.pop("rate", None)
-        if found or not isinstance(tables, list) or not tables:
-            raise ValueError(f"{path} must have [[rate]] tables and nothing else")
-        made = []
-        for number, table in enumerate(tables, 1):
-            try:
-                made.append(cls(**table))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"rate {number} of {path}: {error}") from None
-        return tuple(made)
+        return tables_of(path, "rate", cls)
 
     def _conditions(self) -> tuple[Any, list[Any]]:
         """Returns which part of a day's trades the rate is for, if not all, and its conditions."""
-        where = {
-            name: set(value)
-            if isinstance(value, list) and not name.endswith("__between")
-            else value
-            for name, value in self.where.items()
-        }
+        where = as_conditions(self.where)
         squared = where.pop(_SQUARED, None)
         return squared, parse_conditions("Trade", _core.names_of("Trade"), where)
 

@@ -10,12 +10,14 @@ from typing import Any
 from ..books.book import TradeBook
 from ..display.text import group
 from ..table.rows import declared
+from .changes import LotChange
 from .charging import ChargeRate, Rounding, charge_sums
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
+from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
-from .keys import KEYED, Keyed, key_of, keys_of
-from .pnl import realised_of
+from .keys import KEYED, Key, Keyed, key_of, keys_of
+from .pnl import matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
 from .result_table import ResultTable
@@ -124,6 +126,8 @@ def day_pnl(
     prices: Prices | None = None,
     settle: Prices | None = None,
     multipliers: Multipliers | None = None,
+    changes: Sequence[LotChange] = (),
+    match_by: str = MATCH_BY[0],
     charges: Sequence[ChargeRate] | None = None,
     rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
@@ -146,6 +150,8 @@ def day_pnl(
         settle: Settlement prices of expired contracts, as in ``realised_pnl``.
         multipliers: Multipliers of contracts that their trades do not prove, as in
             ``realised_pnl``.
+        changes: Changes of open lots, as in ``realised_pnl``.
+        match_by: ``"isin"`` matches shares of one ISIN as one security, as in ``realised_pnl``.
         charges: Rates of charges, as in ``charges``; without them, charges are 0.
         rounding: Rounds charges, as in ``charges``.
         shorts: Whether sales may open short lots, as in ``realised_pnl``.
@@ -173,17 +179,22 @@ def day_pnl(
     lots = [] if opening is None else read_lots("opening", opening)
     if day is None:
         day = max(days_of(rows_in("trades", trades, TradeBook)), default=None)
-    fills = Fills(trades, day, buy, sell, multipliers=multipliers, lots=lots, earlier=True)
-    pnl = realised_of(fills, settle, shorts, buy, sell)
+    more: Any = {"multipliers": multipliers, "changes": changes, "match_by": match_by}
+    fills = Fills(trades, day, buy, sell, lots=lots, earlier=True, **more)
+    pnl = realised_of(fills, matched(fills, settle, shorts, buy, sell))
+    price_of.same = fills.same
     of_day = fills.on_day()
     found = positions_of(of_day, buy, sell)
     traded = dict(zip(keys_of(found), found, strict=True))
     value = valued(pnl, price_of)
     held = dict(zip(keys_of(value), value, strict=True))
-    charged = {}
+    charged: dict[Key, Fraction] = {}
     if charges is not None:
-        costs, unit = charge_sums(of_day, charges, buy, rounding)
-        charged = {key: Fraction(sum(levies)) / unit for (_, key), levies in costs.items()}
+        costs, unit = charge_sums(of_day.as_sent(), charges, buy, rounding)
+        merged = of_day.merged_keys()
+        for (_, key), levies in costs.items():
+            total = charged.get(merged[key], Fraction(0)) + Fraction(sum(levies)) / unit
+            charged[merged[key]] = total
     shown = {*traded, *held, *keys_of(pnl.expired)}
     made = {
         key: _row(row, pnl._contracts[key], traded.get(key), held.get(key), charged.get(key, 0))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Groups, Slice
 from ..books.book import TradeBook
+from .changes import LotChange, Timed, begun, moments_of
 from .checks import require_fills
 from .inputs import Lookup, Multipliers, day_from, days_of, days_text, patched, rows_in
+from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
 from .keys import (
     CODES,
@@ -23,10 +25,12 @@ from .keys import (
     SECURITY_AT,
     SOME_MISSING,
     VARIOUS,
+    Key,
+    contract_of,
     kind_of,
     missing_expiries,
 )
-from .realised import ATTRIBUTES, Lot, rows_of
+from .realised import ATTRIBUTES, Lot, rows_of, wall_clock
 
 _UNSAID = -1  # the core's: no trade has a price and a value, nor a lot size
 _ROWS = 5  # row numbers that an issue has
@@ -61,6 +65,8 @@ class Fills:
         *,
         multipliers: Multipliers | None = None,
         lots: list[Lot] | None = None,
+        changes: Sequence[LotChange] = (),
+        match_by: str = MATCH_BY[0],
         timed: bool = True,
         earlier: bool = False,
     ) -> None:
@@ -75,6 +81,9 @@ class Fills:
         self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(self.rows)
         self._lots = _labelled(lots or [], self.rows)
+        self._codes = buy, sell
+        self.is_by_isin = is_by_isin(match_by)
+        self._begin(moments_of(changes, self.rows.zone))
         self.opening = len(self._lots)
         if self.opening:
             self.rows = _core.join([rows_of(self._lots, self.rows.zone, buy, sell), self.rows])
@@ -82,6 +91,29 @@ class Fills:
         self.rows, self._completed = completed(self.rows)
         if self.day is not None:
             self._choose(self.day, earlier)
+        self.sent = self.rows
+        self._merge()
+
+    def _begin(self, changes: list[Timed]) -> None:
+        """Changes opening lots before the first trade, and keeps the changes that come later."""
+        last = self.day or max(self.days, default=date.min)
+        changes = [each for each in changes if each[0].date() <= last]
+        first = min(self._times(), default=datetime.max) if changes else None
+        early = [each for each in changes if first and each[0] <= first]
+        self._lots, self.notes = begun(
+            self._lots, early, self.rows.zone, min(self.days, default=last)
+        )
+        self.changes = changes[len(early) :]
+        zone = self.rows.zone
+        known = [wall_clock("a lot", lot.as_of, zone) for lot in self._lots if lot.as_of]
+        self._known = max((*known, *(at for at, _ in changes)), default=datetime.min)
+
+    def _times(self) -> list[datetime]:
+        """Returns the times of the trades on their clock."""
+        return [at.replace(tzinfo=None) for at in self.rows.column("exch_trade_time") if at]
+
+    def _merge(self) -> None:
+        self.rows, self.same = by_isin(self.sent) if self.is_by_isin else (self.sent, {})
 
     def _choose(self, day: date, earlier: bool) -> None:
         times = [lot.time for lot in self._lots]
@@ -103,15 +135,64 @@ class Fills:
         self._numbers = kept if not self.opening else [row - self.opening for row in kept]
         self._completed = {at for at, row in enumerate(kept) if row in self._completed}
 
+    @property
+    def last(self) -> date:
+        """The last day that counts."""
+        return self.day or max(self.days, default=date.min)
+
     def on_day(self) -> Fills:
         """Returns the trades of the day alone, without the notes."""
         made = copy(self)
         made.opening, made._lots, made.notes, made._completed = 0, [], [], set()
         times = self.rows.column("exch_trade_time")[self.opening :]
         kept = [row for row, at in enumerate(times, self.opening) if at.date() == self.day]
-        made.rows = self.rows.take(kept)
-        made._numbers = [self._numbers[row] for row in kept]
+        made._keep(kept)
         return made
+
+    def stage(
+        self,
+        start: datetime,
+        stop: datetime,
+        lots: list[Lot] | None = None,
+        multipliers: Mapping[Key, int | None] | None = None,
+    ) -> Fills:
+        """Returns the trades from one moment until another, after the lots that are open then.
+
+        Their multipliers are those of the contracts in all the trades.
+        """
+        made, zone = copy(self), self.rows.zone
+        made._lots = self._lots if lots is None else lots
+        made.opening, made.notes, made._completed = len(made._lots), [], set()
+        made.sent = _core.join([rows_of(made._lots, zone, *self._codes), self.sent[self.opening :]])
+        made._numbers = [*range(-made.opening, 0), *self._numbers[self.opening :]]
+        made._merge()
+        times = enumerate(self.rows.column("exch_trade_time")[self.opening :], made.opening)
+        kept = [row for row, at in times if start <= at.replace(tzinfo=None) < stop]
+        made._keep([*range(made.opening), *kept])
+        known = multipliers or {}
+        made.given = Lookup("multipliers", lambda row: known.get(contract_of(row)))
+        return made
+
+    def _keep(self, rows: list[int]) -> None:
+        self.rows, self.sent = self.rows.take(rows), self.sent.take(rows)
+        self._numbers = [self._numbers[row] for row in rows]
+
+    def as_of(self) -> datetime | None:
+        """Returns the moment of the last trade or change."""
+        last = max((*self._times(), self._known))
+        return None if last == datetime.min else last.replace(tzinfo=self.rows.zone)
+
+    def as_sent(self) -> Fills:
+        """Returns the same rows under the ids with which they were sent, for charges."""
+        made = copy(self)
+        made.rows = self.sent
+        return made
+
+    def merged_keys(self) -> dict[Key, Key]:
+        """Returns the key of rows by that with which they were sent."""
+        first = Groups([self.sent], KEY).first()
+        pairs = (zip(*rows.cells(first, KEY), strict=True) for rows in (self.sent, self.rows))
+        return dict(zip(*pairs, strict=True))
 
     def where(self, row: int) -> str:
         """Returns how a message names a row: as the caller's book numbers it."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from .. import _core
 from .._core import Slice
 from .._util import validate
+from .._util.files import read_toml
 from .._util.validate import shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
-from .keys import CONTRACT, ORDER_KEY, Key, Keyed
+from .keys import ORDER_KEY, Key, Keyed, contract_of
 
 
 class Series(Protocol):
@@ -161,6 +163,35 @@ def amount(name: str, value: Any) -> float:
     return value
 
 
+Made = TypeVar("Made")
+
+
+def tables_of(
+    path: str | os.PathLike[str], name: str, make: Callable[..., Made]
+) -> tuple[Made, ...]:
+    """Returns what is made of each ``[[name]]`` table of a TOML file, which has nothing else."""
+    with open(validate.path("path", path), "rb") as file:
+        found = read_toml(file)
+    tables = found.pop(name, None)
+    if found or not isinstance(tables, list) or not tables:
+        raise ValueError(f"{path} must have [[{name}]] tables and nothing else")
+    made = []
+    for number, table in enumerate(tables, 1):
+        try:
+            made.append(make(**table))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} {number} of {path}: {error}") from None
+    return tuple(made)
+
+
+def as_conditions(where: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns conditions of ``filter``, in which a list, as TOML has it, stands for a set."""
+    return {
+        name: set(value) if isinstance(value, list) and not name.endswith("__between") else value
+        for name, value in where.items()
+    }
+
+
 class Lookup:
     """Prices or multipliers by contract, each looked up once.
 
@@ -178,13 +209,24 @@ class Lookup:
         self._given: Any = values if callable(values) else _by_key(argument, values)
         self._found: dict[Key, Fraction | None] = {}
         self._meant: dict[Any, dict[Key, None]] = {}  # contracts by key
+        self.same: Mapping[Key, tuple[Key, ...]] = {}  # contracts of one security
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
-        contract = tuple(getattr(row, name) for name in CONTRACT)
+        contract = contract_of(row)
         if contract not in self._found:
-            found = self._given(row) if callable(self._given) else self._of_mapping(contract)
-            self._found[contract] = _exact(self._argument, found, contract)
+            if callable(self._given):
+                values = {_exact(self._argument, self._given(row), contract)}
+            else:
+                same = self.same.get(contract, (contract,))
+                found = [_exact(self._argument, self._of_mapping(each), each) for each in same]
+                values = set(found) - {None} or {None}
+            if len(values) > 1:
+                raise ValueError(
+                    f"{self._argument} has different values for the ids of one security, "
+                    f"{_text(contract)}: give one of them"
+                )
+            (self._found[contract],) = values
         return self._found[contract]
 
     def among(self, contracts: Iterable[Key]) -> None:
@@ -198,7 +240,8 @@ class Lookup:
         *place, security, expiry = contract
         for key in (contract, (*place, security), (security, expiry), security):
             if key in self._given:
-                self._meant.setdefault(key, {})[contract] = None
+                one = next((each for each in self.same if contract in self.same[each]), contract)
+                self._meant.setdefault(key, {})[one] = None
                 return key
         return None
 

@@ -23,6 +23,9 @@ NO_ENTRY = "time of entry missing"
 NO_EXPIRY = "expiry date missing"
 DIFFERENT = "attributes of one contract differ"
 ALIKE = "codes that differ in case or spaces"
+FRACTION = "fraction of a share"
+EARLIER = "change before the opening"
+ELSEWHERE = "same ISIN under another id"
 
 NO_KEY = (None,) * len(KEYED)  # of what is about the whole result
 

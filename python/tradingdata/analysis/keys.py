@@ -63,6 +63,11 @@ def key_of(leading: Sequence[Any]) -> Key:
     return tuple(leading[: len(KEY)])
 
 
+def contract_of(row: Any) -> Key:
+    """Returns the contract that a row is of."""
+    return tuple(getattr(row, name) for name in CONTRACT)
+
+
 def keys_of(table: Any) -> list[Key]:
     """Returns the key of each row."""
     return list(zip(*map(table._column, KEY), strict=True))

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from datetime import date, datetime, time
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from itertools import compress, pairwise
 from operator import sub
 from typing import Any
 
 from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted
+from .changes import LotChange, changed
 from .fills import Fills
 from .inputs import PRODUCTS, Lookup, Multipliers, Prices, chosen
+from .isins import MATCH_BY, elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
-from .keys import EXPIRY_AT, KEY, KEYED, SECURITY_AT, key_of
+from .keys import EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
 from .realised import (
     ATTRIBUTES,
     LONG,
     SHORT,
     UNMATCHED,
     GivenLots,
+    Lot,
     Lots,
     Matches,
     RealisedPnl,
@@ -28,6 +32,7 @@ from .realised import (
 )
 
 _SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
+_SETTLED_AFTER = timedelta(hours=_SETTLED_AT.hour, minutes=_SETTLED_AT.minute)
 
 
 def realised_pnl(
@@ -37,6 +42,8 @@ def realised_pnl(
     day: date | str | None = None,
     settle: Prices | None = None,
     multipliers: Multipliers | None = None,
+    changes: Sequence[LotChange] = (),
+    match_by: str = MATCH_BY[0],
     shorts: bool | Collection[str] = True,
     buy: str = "B",
     sell: str = "S",
@@ -74,6 +81,13 @@ def realised_pnl(
             open nor realised, but ``expired``.
         multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
             ``(security_id, expiry_date)``.
+        changes: Splits, conversions and other changes of open lots (see ``td.LotChange``) until the
+            end of the last day. Opening lots have those after their ``as_of``; one without is as it
+            was at the beginning of the first day.
+        match_by: ``"isin"`` matches shares of one ISIN as one security, under the exchange and id
+            of its last trade: bought on one exchange and sold on another, or moved to another
+            series. Products other than ``C`` are matched within an exchange. A price or a
+            settlement may be under any of the ids.
         shorts: Whether sales may open short lots: True, False, or the product codes for which they
             may, such as ``{"I", "M"}``.
         buy: ``txn_type`` of a purchase, which the service does not document.
@@ -100,66 +114,141 @@ def realised_pnl(
         >>> td.realised_pnl(week_of_trades, day="2026-11-20")
     """
     lots = [] if opening is None else read_lots("opening", opening)
-    fills = Fills(
-        trades, day, buy, sell, multipliers=multipliers, lots=lots, timed=True, earlier=True
-    )
-    made = realised_of(fills, settle, shorts, buy, sell)
-    return noted(made, fills.notes)
+    more: Any = {"multipliers": multipliers, "changes": changes, "match_by": match_by}
+    fills = Fills(trades, day, buy, sell, lots=lots, timed=True, earlier=True, **more)
+    stages = matched(fills, settle, shorts, buy, sell)
+    return noted(realised_of(fills, stages), fills.notes)
 
 
-def realised_of(
+def matched(
     fills: Fills, settle: Prices | None, shorts: bool | Collection[str], buy: str, sell: str
-) -> RealisedPnl:
-    """Returns what trades realise, and notes what is not known of them."""
+) -> list[Matching]:
+    """Returns what trades match: from one change of lots to the next, a part each."""
     prices = None if settle is None else Lookup("settle", settle)
-    days = fills.days if fills.day is None else (fills.day,)
-    matching = _Matching(fills, buy, sell)
-    matching.match(fills.day, shorts)
-    if prices is not None and days:
-        matching.settle(days[-1], prices, fills.day, shorts)
-    made = matching.result(days[-1] if days else date.min)
-    made.days = days
-    if prices is not None and len(made.expired):
-        fills.notes += unused("settle", prices.unmatched(set(made._column("security_id"))))
+    moments = [datetime.min, *dict.fromkeys(at for at, _ in fills.changes), datetime.max]
+    stages: list[Matching] = []
+    lots: list[Lot] | None = None
+    stage, multipliers = fills, {}
+    if fills.changes:
+        leading, found, _ = fills.facts(_core.Groups([fills.rows], KEY))
+        multipliers = dict(zip((each[2:6] for each in leading), found, strict=True))
+    for start, stop in pairwise(moments):
+        if fills.changes:
+            stage = fills.stage(start, stop, lots, multipliers)
+        made = Matching(stage, buy, sell)
+        if fills.changes:
+            stage.notes = []  # those of all the trades are there
+        made.match(fills.day, shorts)
+        if prices is not None and fills.last != date.min:
+            before = (stop - _SETTLED_AFTER).date()
+            prices.same = stage.same
+            made.settle(min(fills.last, before), prices, fills.day, shorts)
+        stages.append(made)
+        if stop != datetime.max:
+            lots = list(made.lots(made.left))
+            for change in (change for at, change in fills.changes if at == stop):
+                lots, notes = changed(lots, change)
+                fills.notes += notes
+    if prices is not None and any(stages[-1].is_expired(fills.last)):
+        ids = {each[SECURITY_AT] for made in stages for each in made.leading}
+        fills.notes += unused("settle", prices.unmatched(ids))
+    return stages
+
+
+def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
+    """Returns what trades realise, and notes what is not known of them."""
+    stage, top = stages[-1], max(each.decimals for each in stages)
+    scale = 10**top
+    sums: dict[Key, list[int]] = {}
+    leading: dict[Key, tuple[Any, ...]] = {}
+    contracts: dict[Key, tuple[int | None, str]] = {}
+
+    def count(each: Matching, number: int, at: int, quantity: int, *values: int) -> None:
+        found = sums.setdefault(key_of(each.leading[number]), [0] * 7)
+        for place, value in enumerate((quantity, *values), at):
+            found[place] += value if place == at else value * 10 ** (top - each.decimals)
+
+    for each in stages:
+        for number, (lead, *totals) in enumerate(zip(each.leading, *each.totals, strict=True)):
+            leading[key_of(lead)] = lead
+            contracts[key_of(lead)] = each.multipliers[number], each.kinds[number]
+            count(each, number, 0, *totals)
+        for row, _, *amounts in zip(*each.unmatched, strict=True):
+            count(each, each.numbers[row], 3, *amounts)
+    is_expired = stage.is_expired(fills.last)
+    for over, row, is_long, *amounts in zip(is_expired, *stage.left, strict=True):
+        sign = 0 if over else 1 if is_long else -1
+        count(stage, stage.numbers[row], 5, *(sign * amount for amount in amounts))
+    made = RealisedPnl._of(
+        (
+            *(*leading[key], quantity),
+            *(each / scale for each in (cost, proceeds, proceeds - cost)),
+            *(missing, missing_value / scale, held, value / scale),
+        )
+        for key, (quantity, cost, proceeds, missing, missing_value, held, value) in sums.items()
+    )
+    made.days = fills.days if fills.day is None else (fills.day,)
+    made._contracts = contracts
+    made._matches = lambda: _one([each.matches() for each in stages])
+    made.unmatched = _one([each.lots(each.unmatched, UNMATCHED) for each in stages])
+    lots = stage.lots(stage.left, as_of=fills.as_of())
+    made.open_lots, made.expired = (
+        lots._taken([row for row, each in enumerate(is_expired) if each is wanted])
+        for wanted in (False, True)
+    )
+    for each in stages:
+        each.note_ties()
+        each.note(UNOPENED, "sale", each.unmatched[0])
+    stage.note(EXPIRED, "lot", compress(stage.left[0], is_expired))
+    if fills.changes:
+        fills.notes += [note for each in stages for note in each.fills.notes]
+    if not fills.is_by_isin:
+        fills.notes += elsewhere(made)
     return made
 
 
-class _Matching:
+def _one(tables: list[Any]) -> Any:
+    """Returns tables of one kind as one."""
+    first, *others = tables
+    return first._over(_core.join([each._rows for each in tables])) if others else first
+
+
+class Matching:
     """Opening lots, trades and settlements as one sequence of rows, grouped by key."""
 
     def __init__(self, fills: Fills, buy: str, sell: str) -> None:
-        self._fills, self._rows, self._zone = fills, fills.rows, fills.rows.zone
+        self.fills, self._rows, self._zone = fills, fills.rows, fills.rows.zone
         self._opening, self._settled = fills.opening, 0
         self._buy, self._sell = buy, sell
         self._groups = _core.Groups([self._rows], KEY)
-        self._leading, self._multipliers, self._kinds = fills.facts(self._groups)
-        self._expiries = [leading[EXPIRY_AT] for leading in self._leading]
+        self.leading, self.multipliers, self.kinds = fills.facts(self._groups)
+        self._expiries = [leading[EXPIRY_AT] for leading in self.leading]
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""
-        products = [leading[KEYED.index("product")] for leading in self._leading]
+        products = [leading[KEYED.index("product")] for leading in self.leading]
         if isinstance(shorts, bool):
             may_short = [shorts] * len(products)
         else:
             takes = "True, False or a collection of product codes such as {'I', 'M'}"
             allowed = chosen("shorts", shorts, {*products, *PRODUCTS}, takes)
             may_short = [product in allowed for product in products]
-        self._numbers = self._groups.numbers()  # the key of each row
-        self._decimals = _core.decimals_of([(self._rows, "trade_value")])
-        permitted = [may_short[number] for number in self._numbers]
+        self.numbers = self._groups.numbers()  # the key of each row
+        self.decimals = _core.decimals_of([(self._rows, "trade_value")])
+        permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
-        self._found, self._unmatched, self._left, self._totals, self._tied = self._groups.match(
-            self._buy, self._decimals, *limits, permitted, day
+        self.found, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
+            self._buy, self.decimals, *limits, permitted, day
         )
 
     def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
-        contracts = (leading[SECURITY_AT - 2 : EXPIRY_AT + 1] for leading in self._leading)
+        contracts = (leading[SECURITY_AT - 2 : EXPIRY_AT + 1] for leading in self.leading)
         price_of.among(key for key in contracts if key[-1] is not None and key[-1] <= last)
-        for at, is_long, quantity in zip(*self._left[:3], strict=True):
-            number = self._numbers[at]
-            expiry, multiplier = self._expiries[number], self._multipliers[number]
+        for at, is_long, quantity in zip(*self.left[:3], strict=True):
+            number = self.numbers[at]
+            expiry, multiplier = self._expiries[number], self.multipliers[number]
             if expiry is None or expiry > last:
                 continue
             row = self._rows[at]
@@ -182,73 +271,40 @@ class _Matching:
             self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
             self.match(day, shorts)
 
-    def result(self, last: date) -> RealisedPnl:
-        """Returns the result at the end of the last day."""
-        scale = 10**self._decimals
-        sums = [[*each, 0, 0, 0, 0] for each in zip(*self._totals, strict=True)]
-        for row, _, quantity, value in zip(*self._unmatched, strict=True):
-            found = sums[self._numbers[row]]
-            found[3] += quantity
-            found[4] += value
+    def is_expired(self, last: date) -> list[bool]:
+        """Returns whether the contract of each lot that is left has expired before a day."""
         over = [expiry is not None and expiry < last for expiry in self._expiries]
-        is_expired = [over[self._numbers[row]] for row in self._left[0]]
-        for (row, is_long, quantity, value), expired in zip(
-            zip(*self._left, strict=True), is_expired, strict=True
-        ):
-            sign = 0 if expired else 1 if is_long else -1
-            found = sums[self._numbers[row]]
-            found[5] += sign * quantity
-            found[6] += sign * value
-        made = RealisedPnl._of(
-            (
-                *leading,
-                matched,
-                *(each / scale for each in (cost, proceeds, proceeds - cost)),
-                *(missing, missing_value / scale, quantity, value / scale),
-            )
-            for leading, (matched, cost, proceeds, missing, missing_value, quantity, value) in zip(
-                self._leading, sums, strict=True
-            )
-        )
-        keys = map(key_of, self._leading)
-        contracts = zip(self._multipliers, self._kinds, strict=True)
-        made._contracts = dict(zip(keys, contracts, strict=True))
-        made._matches = self._matches
-        made.unmatched = self._lots(self._unmatched, UNMATCHED)
-        lots = self._lots(self._left)
-        made.open_lots, made.expired = (
-            lots._taken([row for row, each in enumerate(is_expired) if each is wanted])
-            for wanted in (False, True)
-        )
-        left = (row for row, expired in zip(self._left[0], is_expired, strict=True) if expired)
+        return [over[self.numbers[row]] for row in self.left[0]]
+
+    def note_ties(self) -> None:
+        """Notes purchases and sales of one second whose order nothing shows."""
         by_key: dict[int, list[int]] = {}
         for row in dict.fromkeys(self._tied):
-            by_key.setdefault(self._numbers[row], []).append(row)
+            by_key.setdefault(self.numbers[row], []).append(row)
         for number, rows in by_key.items():
-            self._fills.note_rows(self._leading[number], TIED, rows)
-        self._note(UNOPENED, "sale", self._unmatched[0])
-        self._note(EXPIRED, "lot", left)
-        return made
+            self.fills.note_rows(self.leading[number], TIED, rows)
 
-    def _note(self, problem: str, noun: str, rows: Iterable[int]) -> None:
-        for number, count in Counter(self._numbers[row] for row in rows).items():
-            text = f"{named(self._leading[number])}: {counted(count, noun)}"
-            self._fills.notes.append(Note(self._leading[number], problem, text, count))
+    def note(self, problem: str, noun: str, rows: Iterable[int]) -> None:
+        """Notes rows by key."""
+        for number, count in Counter(self.numbers[row] for row in rows).items():
+            text = f"{named(self.leading[number])}: {counted(count, noun)}"
+            self.fills.notes.append(Note(self.leading[number], problem, text, count))
 
-    def _leading_columns(self, rows: list[int]) -> list[list[Any]]:
-        found = [self._leading[self._numbers[row]] for row in rows]
+    def _columns(self, rows: list[int]) -> list[list[Any]]:
+        found = [self.leading[self.numbers[row]] for row in rows]
         return [[each[at] for each in found] for at in range(len(KEYED))]
 
-    def _matches(self) -> Matches:
-        lots, trades, is_long, quantities, costs, proceeds = self._found
+    def matches(self) -> Matches:
+        """Returns which trade closed which lot."""
+        lots, trades, is_long, quantities, costs, proceeds = self.found
         sides = list(zip(lots, trades, is_long, strict=True))
         bought = [lot if each else trade for lot, trade, each in sides]
         sold = [trade if each else lot for lot, trade, each in sides]
-        scale, cells = 10**self._decimals, self._rows.cells
+        scale, cells = 10**self.decimals, self._rows.cells
         opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
         closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
         columns: list[list[Any]] = [
-            *self._leading_columns(trades),
+            *self._columns(trades),
             [LONG if each else SHORT for each in is_long],
             *(*cells(bought, _TRADED), *cells(sold, _TRADED)),
             *(closed, quantities),
@@ -263,16 +319,18 @@ class _Matching:
         made = Matches._of_columns(columns, self._zone)
         return made.sort("close_time") if self._settled else made
 
-    def _lots(self, parts: Any, side: str | None = None) -> Lots:
+    def lots(self, parts: Any, side: str | None = None, as_of: datetime | None = None) -> Lots:
+        """Returns parts of rows as lots."""
         rows, is_long, quantities, values = parts
         trade_numbers, times, *attributes = self._rows.cells(rows, [*_TRADED, *ATTRIBUTES])
         columns: list[list[Any]] = [
-            *self._leading_columns(rows),
+            *self._columns(rows),
             [side or (LONG if each else SHORT) for each in is_long],
             *(trade_numbers, times, quantities),
-            [value / 10**self._decimals for value in values],
-            [self._multipliers[self._numbers[row]] for row in rows],
+            [value / 10**self.decimals for value in values],
+            [self.multipliers[self.numbers[row]] for row in rows],
             *attributes,
+            [as_of] * len(rows),
         ]
         return Lots._of_columns(columns, self._zone)
 

@@ -36,6 +36,7 @@ class Lot(Keyed):
         strike_price: Strike price of an option; zero or ``None`` for what is none.
         opt_type: Option type, as the service codes it.
         isin: ISIN, if known.
+        as_of: The moment up to which trades and changes are in it (see ``td.LotChange``), if known.
     """
 
     side: str
@@ -47,6 +48,7 @@ class Lot(Keyed):
     strike_price: float | None
     opt_type: str | None
     isin: str | None
+    as_of: datetime | None
 
     @property
     def kind(self) -> str:
@@ -68,7 +70,7 @@ GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*REQUIRED, "quantity", "value")
-_OF_LOT = ("side", "time", "value", "multiplier")  # what a trade does not have
+_OF_LOT = ("side", "time", "value", "multiplier", "as_of")  # what a trade does not have
 _EXPECTED = (
     "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
     "(of a data frame, frame.to_dict('records'))"
@@ -135,19 +137,20 @@ def rows_of(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
             **{name: getattr(lot, name) for name in _FIELDS if name not in _OF_LOT},
             txn_type=buy if lot.side == LONG else sell,
             trade_value=lot.value,
-            exch_trade_time=_wall_clock(at, lot.time, zone),
+            exch_trade_time=lot.time and wall_clock(f"lot {at}", lot.time, zone),
         )
         for at, lot in enumerate(lots)
     ]
     return _core.from_rows("Trade", rows).with_zone(zone)
 
 
-def _wall_clock(at: int, time: datetime | None, zone: tzinfo | None) -> datetime | None:
-    if time is None or time.tzinfo is None:
+def wall_clock(name: str, time: datetime, zone: tzinfo | None) -> datetime:
+    """Returns a time on the clock of a zone; a naive one is taken to be on it."""
+    if time.tzinfo is None:
         return time
     if zone is None:
         raise ValueError(
-            f"lot {at}: its time has a zone, but the trades have none: localize the trades"
+            f"{name}: its time has a zone, but the trades have none: localize the trades"
         )
     return time.astimezone(zone).replace(tzinfo=None)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any
 
 from ..display.text import group
 from ..table.rows import declared
+from .changes import LotChange, begun, moments_of
 from .inputs import Lookup, Prices
+from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
 from .keys import CONTRACT, KEY, KEYED, Key, Keyed
 from .position import Positions
-from .realised import LONG, GivenLots, RealisedPnl, read_lots
+from .realised import LONG, SHORT, GivenLots, RealisedPnl, read_lots, rows_of
 from .result_table import ResultTable
 
 
@@ -66,7 +68,13 @@ class UnrealisedPnl(ResultTable[Unrealised]):
         return f"{super()._heading()}, unrealised {group(self.unrealised, 2)} before charges"
 
 
-def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) -> UnrealisedPnl:
+def unrealised_pnl(
+    lots: GivenLots | RealisedPnl | Positions,
+    prices: Prices,
+    *,
+    changes: Sequence[LotChange] = (),
+    match_by: str = MATCH_BY[0],
+) -> UnrealisedPnl:
     """Values open lots or positions at the given prices, before charges.
 
     The service documents no market prices (nor the meaning of an order's ``ref_ltp``), so the
@@ -81,13 +89,16 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
             id means several contracts, either of them after exchange and segment if need be: a
             mapping, a pandas Series with that index, or a function that takes a row with these
             fields. A missing price is ``None`` or NaN.
+        changes: Changes of lots since their ``as_of``, which they then need (see ``td.LotChange``).
+        match_by: ``"isin"`` nets lots of shares of one ISIN, as in ``realised_pnl``.
 
     Returns:
         One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If a lot is incomplete or unmatched, or a price is ambiguous or not finite.
+        ValueError: If a lot is incomplete or unmatched, or a price is ambiguous or not finite, or
+            positions, which are no lots, are to change or to be matched by ISIN.
 
     Warns:
         DataWarning: If a contract has no price or no multiplier. Its rows have ``None`` and are in
@@ -98,8 +109,27 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
     price_of = Lookup("prices", prices)
+    notes: list[Note] = []
+    if changes or is_by_isin(match_by):
+        if isinstance(lots, Positions):
+            raise ValueError("positions have no lots: pass the result of realised_pnl")
+        given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
+        held = read_lots("lots", given)
+        zone = next((lot.time.tzinfo for lot in held if lot.time), None)
+        held, notes = begun(held, moments_of(changes, zone), zone, None)
+        if is_by_isin(match_by):
+            rows, price_of.same = by_isin(rows_of(held, zone, LONG, SHORT))
+            ids = zip(*map(rows.column, CONTRACT), strict=True)
+            held = [
+                lot._replace(**dict(zip(CONTRACT, ids_, strict=True)))  # type: ignore[attr-defined]
+                for lot, ids_ in zip(held, ids, strict=True)
+            ]
+        lots = [
+            lot._replace(multiplier=1) if lot.multiplier == 0 else lot  # type: ignore[attr-defined]
+            for lot in held
+        ]
     made = valued(lots, price_of)
-    return noted(made, notes_of(made, price_of))
+    return noted(made, notes + notes_of(made, price_of))
 
 
 def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:

@@ -157,6 +157,12 @@ def pnl(
     charges: Annotated[
         Path | None, option("Deduct charges at the rates of this TOML file.", "FILE")
     ] = None,
+    changes: Annotated[
+        Path | None, option("Change open lots as this TOML file says: splits, new ISINs.", "FILE")
+    ] = None,
+    match_by: Annotated[
+        str, option("What is one security: security_id, or isin across exchanges.", "FIELD")
+    ] = "security_id",
 ) -> int:
     """Show the profit and loss of a day.
 
@@ -171,7 +177,9 @@ def pnl(
         raise UsageError("--prices and --charges are for one day, not for --day all")
     row = analysis.DayRow if whole else analysis.Realised
     destination = asked.destination("pnl", row)
-    more: dict[str, Any] = {"shorts": _products(shorts), **vars(sides)}
+    more: dict[str, Any] = {"shorts": _products(shorts), "match_by": match_by, **vars(sides)}
+    if changes is not None:
+        more["changes"] = _from_file("--changes", changes, analysis.LotChange.load)
     if whole:
         more["prices"] = prices and _from_file("--prices", prices, _prices)
         more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)

@@ -1,0 +1,218 @@
+"""Changes of open lots that no trade makes: splits, mergers, new ISINs, conversions, demergers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import date, datetime, time, tzinfo
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from .. import _core
+from .._util import validate
+from .._util.validate import shown
+from .inputs import as_conditions, tables_of
+from .issues import EARLIER, FRACTION, Note, named
+from .keys import KEY, KEYED, Key
+from .realised import ATTRIBUTES, Lot, Lots, wall_clock
+
+_REPLACEABLE = (*KEYED, *ATTRIBUTES, "multiplier")
+Ratio = int | Fraction | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LotChange:
+    """A change of the open lots that meet conditions, from a moment on.
+
+    A split, a merger, a new ISIN, another series or exchange, a conversion of the product: lots
+    keep their value, time and trade number. A bonus is no change, but an opening lot of value 0
+    with the time of its allotment.
+
+    Attributes:
+        at: The moment, as a time, or as a day at whose beginning it is; also ISO text.
+        where: Conditions as in ``lots.filter``, such as ``{"isin": "INE009A01021"}``; without any,
+            all open lots change. A list, as TOML has it, stands for a set of values.
+        ratio: What quantities are multiplied by, and so prices divided by: a whole number, a
+            ``Fraction`` or a pair, such as 10 for a split of 1 share into 10, or ``(1, 2)``. What
+            is left of a share stays in the last lot, with an issue.
+        replace: Fields that change, such as ``{"product": "C"}`` or ``{"isin": "INE009A01099"}``.
+        quantity: Largest quantity that changes, of the first lots; ``None`` for all.
+        into: Fields of a second lot that each lot also becomes, as in a demerger. ``ratio`` is then
+            that of the second lot.
+        cost: The fraction of the value that goes to the second lot.
+
+    Example:
+        >>> split = td.LotChange("2026-11-18", where={"symbol": "INFY"}, ratio=10)
+        >>> td.realised_pnl(trades, changes=[split])
+    """
+
+    at: date | datetime | str
+    _: KW_ONLY
+    where: Mapping[str, Any] = field(default_factory=dict)
+    ratio: Ratio = 1
+    replace: Mapping[str, Any] = field(default_factory=dict)
+    quantity: int | None = None
+    into: Mapping[str, Any] | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        self._moment()
+        self._ratio()
+        for name in ("where", "replace", "into"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping) and (value is not None or name != "into"):
+                raise TypeError(f"{name} must be a dict, not {shown(value)}")
+        Lots._of([]).filter(**as_conditions(self.where))
+        for name in {**self.replace, **(self.into or {})}:
+            if name not in _REPLACEABLE:
+                raise ValueError(f"{name} cannot be replaced: pass some of {_REPLACEABLE}")
+        if self.quantity is not None:
+            validate.count("quantity", self.quantity)
+        if (self.into is None) is not (self.cost is None):
+            raise ValueError("into and cost go together: pass both or neither")
+        if self.cost is not None and not 0 <= self.cost <= 1:
+            raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> tuple[LotChange, ...]:
+        """Reads changes from a TOML file, one ``[[change]]`` table each.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is not TOML, or has anything but such tables with these fields.
+        """
+        return tables_of(path, "change", cls)
+
+    def _moment(self) -> datetime:
+        at = datetime.fromisoformat(self.at) if isinstance(self.at, str) else self.at
+        if not isinstance(at, date):
+            raise TypeError(f"at must be a date, a time or ISO text, not {shown(at)}")
+        return at if isinstance(at, datetime) else datetime.combine(at, time.min)
+
+    def _ratio(self) -> Fraction:
+        pair: Any = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
+        if not 1 <= len(pair) <= 2 or not all(type(each) in (int, Fraction) for each in pair):
+            raise TypeError(f"ratio must be an int, a Fraction or a pair, not {shown(self.ratio)}")
+        if not all(each > 0 for each in pair):
+            raise ValueError(f"ratio must be above 0, not {self.ratio!r}")
+        return Fraction(*pair)
+
+
+Timed = tuple[datetime, LotChange]
+
+
+def moments_of(changes: Any, zone: tzinfo | None) -> list[Timed]:
+    """Returns changes with their moments on the clock of a zone, in order."""
+    valid = isinstance(changes, Sequence) and all(isinstance(each, LotChange) for each in changes)
+    if not valid:
+        raise TypeError(f"changes must be a sequence of td.LotChange, not {shown(changes)}")
+    moments = [wall_clock("a change", each._moment(), zone) for each in changes]
+    return sorted(zip(moments, changes, strict=True), key=lambda pair: pair[0])
+
+
+def begun(
+    lots: list[Lot], changes: list[Timed], zone: tzinfo | None, first: date | None
+) -> tuple[list[Lot], list[Note]]:
+    """Returns opening lots after the changes that are due before the first trade.
+
+    A lot without ``as_of`` is as it was at the beginning of the first day.
+    """
+    notes: list[Note] = []
+    for at, change in changes:
+        due = set()
+        for lot in _matching(lots, change):
+            since = lot.as_of and wall_clock("as_of of a lot", lot.as_of, zone)
+            if since is None and first is None:
+                raise ValueError(f"the lot of {_named(lot)} needs as_of: what changes are in it?")
+            if since is None and first is not None and at.date() < first:
+                text = f"{_named(lot)}: {at} is before the first trade, and the lot has no as_of"
+                notes.append(Note(_leading(lot), EARLIER, text))
+            elif since is None or since < at:
+                due.add(lot)
+        lots, left_over = changed(lots, change, due)
+        notes += left_over
+    return lots, notes
+
+
+def changed(
+    lots: list[Lot], change: LotChange, due: set[Lot] | None = None
+) -> tuple[list[Lot], list[Note]]:
+    """Returns lots after a change, and what is left of their shares."""
+    due = _matching(lots, change) if due is None else due
+    ratio, most = change._ratio(), change.quantity
+    made: list[Lot] = []
+    states: dict[Key, _State] = {}
+    for lot in lots:
+        taken = lot.quantity if most is None else min(most, lot.quantity)
+        if lot not in due or not taken:
+            made.append(lot)
+            continue
+        most = None if most is None else most - taken
+        value, rest = _shared(lot.value, Fraction(taken, lot.quantity))
+        fields = change.replace
+        if change.into is not None:
+            kept, value = _shared(value, 1 - Fraction(repr(change.cost)))
+            made.append(_with(lot, taken, kept, fields))
+            fields = change.into
+        state = states.setdefault(tuple(getattr(lot, name) for name in KEY), _State())
+        quantity = floor(ratio * (state.quantity + taken)) - floor(ratio * state.quantity)
+        state.quantity += taken
+        state.value += Fraction(repr(value))
+        if quantity:
+            state.last = len(made)
+            made.append(_with(lot, quantity, float(state.value), fields))
+            state.value = Fraction(0)
+        if taken < lot.quantity:
+            made.append(_with(lot, lot.quantity - taken, rest, {}))
+    notes = []
+    for state in states.values():
+        if state.last is None:
+            raise ValueError(f"the change of {change.at} leaves no whole share: sell it before")
+        last = made[state.last]
+        value = float(Fraction(repr(last.value)) + state.value)
+        made[state.last] = _with(last, last.quantity, value, {})
+        if part := ratio * state.quantity % 1:
+            text = f"{_named(last)}: {part} of one, whose value is in the last lot"
+            notes.append(Note(_leading(last), FRACTION, text))
+    if change.replace or change.into:  # which may have joined lots of another key
+        made.sort(key=lambda lot: lot.time.replace(tzinfo=None) if lot.time else datetime.min)
+    return made, notes
+
+
+@dataclass
+class _State:
+    """What has changed of one key: its quantity, value that has no share yet, and its last lot."""
+
+    quantity: int = 0
+    value: Fraction = Fraction(0)
+    last: int | None = None
+
+
+def _matching(lots: list[Lot], change: LotChange) -> set[Lot]:
+    table = Lots._over(_core.from_rows(Lot, lots))
+    return set(table.filter(**as_conditions(change.where)))
+
+
+def _shared(value: float, part: Fraction) -> tuple[float, float]:
+    """Returns a part of a value to its smallest decimal, at least the paisa, and the rest."""
+    exact = Decimal(repr(value))
+    unit = 10 ** max(2, -int(exact.as_tuple().exponent))
+    units = int(exact * unit)
+    share = floor(units * part)
+    return share / unit, (units - share) / unit
+
+
+def _with(lot: Lot, quantity: int, value: float, fields: Mapping[str, Any]) -> Lot:
+    made: Lot = lot._replace(**fields, quantity=quantity, value=value)  # type: ignore[attr-defined]
+    return made
+
+
+def _leading(lot: Lot) -> tuple[Any, ...]:
+    return tuple(getattr(lot, name) for name in KEYED)
+
+
+def _named(lot: Lot) -> str:
+    return named(_leading(lot))

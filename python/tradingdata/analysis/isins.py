@@ -1,0 +1,86 @@
+"""Shares that are one security by their ISIN, across exchanges, series and ids."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from .. import _core
+from .._core import Slice
+from .inputs import chosen, patched
+from .issues import ELSEWHERE, Note, named
+from .keys import CONTRACT, KEY, KEYED, Key
+from .realised import LONG, RealisedPnl
+
+MATCH_BY = ("security_id", "isin")
+DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
+_ISIN, _TIME = "isin", "exch_trade_time"
+
+Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security with it
+
+
+def is_by_isin(match_by: object) -> bool:
+    """Returns whether ISINs decide what is one security; raises for what is no such choice."""
+    return chosen("match_by", [match_by], MATCH_BY, "a name") == {MATCH_BY[1]}
+
+
+def by_isin(rows: Slice) -> tuple[Slice, Same]:
+    """Returns rows of shares under the exchange and id of the last trade of their security.
+
+    Rows of one account, client and product with one ISIN or one id are of one security; other
+    products than delivery only within an exchange, where they are closed.
+    """
+    groups = _core.Groups([rows], [*KEY, _ISIN])
+    keys = list(zip(*rows.cells(groups.first(), [*KEY, _ISIN]), strict=True))
+    roots: dict[Any, Any] = {}
+
+    def root(node: Any) -> Any:
+        while roots.setdefault(node, node) != node:
+            node = roots[node]
+        return node
+
+    def nodes(account: Any, client: Any, place: Any, *others: Any) -> tuple[Any, Any]:
+        segment, security, _, product, isin = others
+        holder = account, client, product, None if product == DELIVERY else place
+        return (*holder, place, segment, security), (*holder, isin)
+
+    for key in keys:
+        of_id, of_isin = nodes(*key)
+        if key[-1]:
+            roots[root(of_id)] = root(of_isin)
+    ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
+    moments = groups.extremes(_TIME, True)
+    contracts = [key[2:6] for key in keys]
+    for key, contract, moment, row in zip(keys, contracts, moments, groups.last(), strict=True):
+        if contract[-1] is None:
+            end = (moment or datetime.min).replace(tzinfo=None), row, contract
+            security = root(nodes(*key)[0])
+            ends[security] = max(ends.get(security, end), end, key=lambda each: each[:2])
+    moved: dict[int, dict[str, Any]] = {}
+    same: dict[Key, dict[Key, None]] = {}
+    for number, (key, contract) in enumerate(zip(keys, contracts, strict=True)):
+        if contract[-1] is None:
+            target = ends[root(nodes(*key)[0])][-1]
+            same.setdefault(target, {target: None})[contract] = None
+            if target != contract:
+                moved[number] = dict(zip(CONTRACT, target, strict=True))
+    numbers = groups.numbers() if moved else []
+    changes = {row: moved[number] for row, number in enumerate(numbers) if number in moved}
+    return patched(rows, changes), {key: tuple(found) for key, found in same.items()}
+
+
+def elsewhere(pnl: RealisedPnl) -> list[Note]:
+    """Returns the open shares that lots of their ISIN under another id would close."""
+    sides: dict[Any, dict[bool, tuple[Any, ...]]] = {}
+    notes = []
+    for lot in (*pnl.open_lots, *pnl.unmatched):
+        if lot.isin and lot.expiry_date is None:
+            place = None if lot.product == DELIVERY else lot.exchange
+            holder = lot.account, lot.client_id, lot.product, place, lot.isin
+            leading = tuple(getattr(lot, name) for name in KEYED)
+            sides.setdefault(holder, {}).setdefault(lot.side == LONG, leading)
+    for both in sides.values():
+        if len(both) == 2 and both[True][: len(KEY)] != both[False][: len(KEY)]:
+            text = f'{named(both[True])} and {named(both[False])}: match_by="isin" closes them'
+            notes.append(Note(both[True], ELSEWHERE, text))
+    return notes

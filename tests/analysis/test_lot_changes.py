@@ -1,0 +1,189 @@
+"""Changes of open lots: splits, mergers, conversions and demergers, each applied once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import DAY, TIME, at, book, on_day, paise, trade, unwarned
+from tradingdata.analysis.issues import EARLIER, FRACTION
+from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.realised import ATTRIBUTES
+
+ID, ISIN, PRODUCT = CONTRACT[2], ATTRIBUTES[2], KEY[-1]
+TUESDAY = DAY + dt.timedelta(days=1)
+OTHER: dict[str, Any] = {ID: "11"}
+PART: dict[str, Any] = {ID: "12"}
+OLD: dict[str, Any] = {ID: "20", ISIN: "OLD"}
+MERGED: dict[str, Any] = {ID: "10", ISIN: None}
+INTRADAY: dict[str, Any] = {PRODUCT: "I"}
+SPLIT = td.LotChange(TUESDAY, where={ID: "10"}, ratio=10)
+BEFORE = trade(1, "B", 10, 10000.0)
+(AFTER,) = on_day([trade(2, "S", 100, 11000.0)], 1)
+
+
+def held(result: Any) -> list[tuple[Any, ...]]:
+    return [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots]
+
+
+def test_a_split_multiplies_the_quantity_and_keeps_the_value() -> None:  # C17
+    both = td.TradeBook([BEFORE, AFTER])
+    result = td.realised_pnl(both, changes=[SPLIT])
+    assert (result.realised, held(result)) == (1000.0, [])
+    (match,) = result.matches
+    assert (match.buy_trade_no, match.quantity, match.held) == ("1", 100, 1)
+    assert td.day_pnl(both, changes=[SPLIT]).realised == 1000.0
+    assert td.realised_pnl(both).realised == -8900.0
+    assert td.realised_pnl(both, day=DAY, changes=[SPLIT]).open_lots[0].quantity == 10
+
+
+def test_a_change_is_applied_once_through_the_opening() -> None:
+    changes = [SPLIT, td.LotChange(at(0, 3), where={ID: "10"}, ratio=2)]
+    monday = td.realised_pnl(book(BEFORE), changes=changes)
+    assert held(monday) == [("1", 10, 10000.0)]
+    (half,) = on_day([trade(2, "S", 50, 5500.0)], 1)
+    tuesday = td.realised_pnl(book(half), opening=monday.open_lots, changes=changes)
+    assert (tuesday.realised, held(tuesday)) == (500.0, [("1", 50, 5000.0)])
+    other = book(*on_day([trade(3, "B", 1, 1.0, **OTHER)], 2))
+    for _ in range(2):  # a day without a change, and the rows as other software has them
+        rows = [lot._asdict() for lot in tuesday.open_lots]  # type: ignore[attr-defined]
+        tuesday = td.realised_pnl(other, opening=rows[:1], changes=changes)
+    assert [lot[1] for lot in held(tuesday) if lot[0] == "1"] == [50]
+    later = book(*on_day([trade(4, "S", 100, 5500.0)], 3))
+    assert td.realised_pnl(later, opening=tuesday.open_lots, changes=changes).realised == 500.0
+
+
+def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
+    lot = {name: BEFORE[name] for name in REQUIRED} | {"quantity": 10, "value": 10000.0}
+    assert td.realised_pnl(book(AFTER), opening=[lot], changes=[SPLIT]).realised == 1000.0
+    earlier = td.LotChange("2026-11-01", ratio=10)
+    result = unwarned(lambda: td.realised_pnl(book(AFTER), opening=[lot], changes=[earlier]))
+    assert [issue.problem for issue in result.issues] == [EARLIER]
+    dated = {**lot, "as_of": dt.datetime(2026, 10, 1)}
+    assert td.realised_pnl(book(AFTER), opening=[dated], changes=[earlier]).realised == 1000.0
+    with pytest.raises(ValueError, match="needs as_of"):
+        td.unrealised_pnl([lot], {"10": 110.0}, changes=[SPLIT])
+    value = td.unrealised_pnl([dated], {"10": 110.0}, changes=[SPLIT])
+    assert (value[0].quantity, value.unrealised) == (100, 1000.0)
+    with pytest.raises(ValueError, match="positions have no lots"):
+        td.unrealised_pnl(td.positions(book(BEFORE)), {}, changes=[SPLIT])
+
+
+def test_a_converted_purchase_is_sold_as_delivery() -> None:
+    bought = [
+        trade(1, "B", 60, 6000.0, **INTRADAY),
+        trade(2, "B", 40, 4400.0, 60, **INTRADAY),
+    ]
+    older = trade(3, "B", 10, 900.0, 1)  # between the two, in time
+    sold = on_day([trade(4, "S", 80, 9600.0)], 1)
+    change = td.LotChange(at(3600), where={PRODUCT: "I"}, replace={PRODUCT: "C"}, quantity=75)
+    result = td.realised_pnl(book(*bought, older, *sold), changes=[change])
+    assert [(m.buy_trade_no, m.quantity, m.cost) for m in result.matches] == [
+        *(("1", 60, 6000.0), ("3", 10, 900.0), ("2", 10, 1100.0)),
+    ]
+    assert [(lot.product, lot.quantity, lot.value) for lot in result.open_lots] == [
+        *(("C", 5, 550.0), ("I", 25, 2750.0)),
+    ]
+
+
+def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
+    bought = [trade(1, "B", 1, 100.0), trade(2, "B", 1, 110.0, 1), trade(3, "B", 3, 300.0, 2)]
+    idle = on_day([trade(4, "B", 1, 1.0, **OTHER)], 1)
+    change = td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 2))
+    with pytest.warns(td.DataWarning, match=r"fraction of a share: 1 \(10 \(INFY\): 1/2 of one"):
+        result = td.realised_pnl(book(*bought, *idle), changes=[change])
+    assert held(result.filter(**{ID: "10"})) == [("2", 1, 210.0), ("3", 1, 300.0)]
+    assert [issue.problem for issue in result.issues] == [FRACTION]
+    with pytest.raises(ValueError, match="leaves no whole share"):
+        td.realised_pnl(
+            book(*bought, *idle), changes=[td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 9))]
+        )
+
+
+def test_a_demerger_makes_two_lots_of_one() -> None:
+    change = td.LotChange(
+        TUESDAY, where={ID: "10"}, ratio=Fraction(1, 2), into={ID: "12", ISIN: "NEW"}, cost=0.33333
+    )
+    sold = on_day([trade(2, "S", 5, 4000.0, **PART), trade(3, "S", 10, 7000.0)], 1)
+    result = td.realised_pnl(book(BEFORE, *sold), changes=[change])
+    assert {row.security_id: row.realised for row in result} == {"12": 666.7, "10": 333.3}
+    assert sum(paise(match.cost) for match in result.matches) == 1000000
+
+
+def test_a_merger_joins_lots_under_the_new_id() -> None:
+    other = trade(5, "B", 4, 2000.0, **OLD)
+    change = td.LotChange(TUESDAY, where={ISIN: "OLD"}, ratio=(5, 2), replace=MERGED)
+    sold = on_day([trade(6, "S", 20, 24000.0)], 1)
+    result = td.realised_pnl(book(BEFORE, other, *sold), changes=[change])
+    assert (result.realised, result.open_lots) == (12000.0, td.realised_pnl(book()).open_lots)
+
+
+def test_changes_within_a_day_are_between_its_trades() -> None:
+    rows = [trade(1, "B", 1, 100.0, 0), trade(2, "S", 1, 30.0, 20), trade(3, "S", 1, 90.0, 40)]
+    result = td.realised_pnl(book(*rows), changes=[td.LotChange(at(10), ratio=2)])
+    assert [match.realised for match in result.matches] == [-20.0, 40.0]
+    aware = book(*rows).localize("Asia/Kolkata")
+    utc = (at(10) - dt.timedelta(hours=5, minutes=30)).replace(tzinfo=dt.UTC)
+    result = td.realised_pnl(aware, changes=[td.LotChange(utc, ratio=2)])
+    assert [match.realised for match in result.matches] == [-20.0, 40.0]
+    with pytest.raises(ValueError, match="a change: its time has a zone"):
+        td.realised_pnl(book(*rows), changes=[td.LotChange(utc, ratio=2)])
+
+
+@pytest.mark.parametrize(("change", "realised"), [((0, 3), 20.0), ((9, 0), 140.0)])
+def test_a_settlement_is_before_a_later_change(change: tuple[int, int], realised: float) -> None:
+    call: dict[str, Any] = {CONTRACT[3]: DAY, CONTRACT[1]: "D"}
+    rows = book(trade(1, "B", 10, 100.0, **call), *on_day([trade(2, "B", 1, 1.0, **OTHER)], 5))
+    changes = [td.LotChange(at(*change), where={ID: "10"}, ratio=2)]
+    assert td.realised_pnl(rows, settle={"10": 12.0}, changes=changes).realised == realised
+    result = unwarned(lambda: td.realised_pnl(rows, changes=changes))
+    assert [lot.quantity for lot in result.expired] == [20]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"at": 5}, TypeError, "at must be a date"),
+        ({"at": "soon"}, ValueError, "isoformat"),
+        ({"ratio": 0.5}, TypeError, "ratio must be an int, a Fraction or a pair"),
+        ({"ratio": (1, 0)}, ValueError, "ratio must be above 0"),
+        ({"ratio": True}, TypeError, "ratio must be"),
+        ({"where": {"nope": 1}}, TypeError, "no field 'nope'|no column 'nope'"),
+        ({"where": 1}, TypeError, "where must be a dict"),
+        ({"replace": {"quantity": 1}}, ValueError, "quantity cannot be replaced"),
+        ({"quantity": 0}, ValueError, "quantity must be"),
+        ({"cost": 0.5}, ValueError, "into and cost go together"),
+        ({"into": {}, "cost": 2}, ValueError, "cost is a fraction"),
+    ],
+)
+def test_a_change_that_cannot_be_meant_is_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        td.LotChange(**{"at": DAY, **given})
+
+
+def test_changes_are_read_from_toml(tmp_path: Path) -> None:
+    path = tmp_path / "changes.toml"
+    where = f'where = {{{ID} = ["10"]}}'
+    path.write_text(f"[[change]]\nat = 2026-11-21\n{where}\nratio = [10, 1]\n")
+    (change,) = td.LotChange.load(path)
+    both = td.TradeBook([BEFORE, AFTER])
+    assert td.realised_pnl(both, changes=[change]).realised == 1000.0
+    path.write_text("[[change]]\nratio = 2\n")
+    with pytest.raises(ValueError, match=r"change 1 of .* 'at'"):
+        td.LotChange.load(path)
+    with pytest.raises(TypeError, match=r"changes must be a sequence of td\.LotChange"):
+        td.realised_pnl(both, changes=[path])  # type: ignore[list-item]
+
+
+def test_names_and_rest_of_a_lot_are_kept() -> None:
+    later = on_day([trade(9, "B", 1, 1.0)], 1)
+    result = td.realised_pnl(td.TradeBook([BEFORE, *later]), changes=[SPLIT])
+    first, _ = result.open_lots
+    assert (first.symbol, first.time, first.as_of) == ("INFY", BEFORE[TIME], at(0, 1))

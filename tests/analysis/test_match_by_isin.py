@@ -1,0 +1,108 @@
+"""Shares matched by ISIN: across exchanges, series and ids, and never by accident."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import TIME, at, book, trade, unwarned
+from tradingdata.analysis.issues import ELSEWHERE
+from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.realised import ATTRIBUTES
+from worlds import world
+
+EXCHANGE, ID, ISIN, PRODUCT = CONTRACT[0], CONTRACT[2], ATTRIBUTES[2], KEY[-1]
+ON_BSE: dict[str, Any] = {EXCHANGE: "BSE", ID: "500010", ISIN: "INE1"}
+FIRST: dict[str, Any] = {ISIN: "INE1"}
+SECOND: dict[str, Any] = {ISIN: "INE2"}
+BOUGHT = trade(1, "B", 100, 10000.0, **FIRST)
+SOLD = trade(2, "S", 100, 10100.0, 5, **ON_BSE)
+
+
+def test_bought_on_one_exchange_and_sold_on_the_other() -> None:  # C16
+    both = book(BOUGHT, SOLD)
+    result = td.realised_pnl(both, match_by="isin")
+    assert (result.realised, len(result.open_lots), len(result.issues)) == (100.0, 0, 0)
+    assert (result[0].exchange, result[0].security_id) == ("BSE", "500010")  # of the last trade
+    rates = [td.ChargeRate(where={EXCHANGE: "NSE"}, per_order=1), td.ChargeRate(per_order=2)]
+    day = td.day_pnl(both, match_by="isin", charges=rates)
+    assert (day.realised, day.charges, len(day)) == (100.0, 3.0, 1)
+    with pytest.warns(td.DataWarning, match=r'same ISIN under another id: 1 .*match_by="isin"'):
+        apart = td.realised_pnl(both)
+    assert (apart.realised, len(apart.open_lots)) == (0.0, 2)
+    assert [issue.problem for issue in apart.issues] == [ELSEWHERE]
+    with pytest.warns(td.DataWarning, match=ELSEWHERE):
+        td.realised_pnl(both, shorts=False)
+
+
+def test_intraday_positions_stay_on_their_exchange() -> None:
+    both = book(*(row._replace(**{PRODUCT: "I"}) for row in (BOUGHT, SOLD)))
+    assert len(td.realised_pnl(both, match_by="isin").open_lots) == 2
+    series = SOLD._replace(**{PRODUCT: "I", EXCHANGE: "NSE"})
+    assert td.realised_pnl(book(both[0], series), match_by="isin").realised == 100.0
+
+
+def test_an_id_links_the_old_isin_with_the_new() -> None:
+    renamed = trade(3, "S", 50, 5200.0, 3, **SECOND)
+    on_bse = trade(4, "S", 50, 5300.0, 9, **{**ON_BSE, ISIN: "INE2"})
+    result = td.realised_pnl(book(BOUGHT, renamed, on_bse), match_by="isin")
+    assert (result.realised, len(result.open_lots)) == (500.0, 0)
+    without = trade(5, "S", 100, 10100.0, 5)  # a row without an ISIN has its id
+    assert td.realised_pnl(book(BOUGHT, without), match_by="isin").realised == 100.0
+
+
+def test_a_price_serves_under_any_id_of_the_security() -> None:
+    part = book(BOUGHT, SOLD._replace(quantity=40, trade_value=4040.0))
+    for prices in ({"10": 102.0}, {"500010": 102.0}, {"10": 102.0, "500010": 102.0}):
+        day = td.day_pnl(part, prices=prices, match_by="isin")
+        assert (day.realised, day.unrealised) == (40.0, 120.0)
+    with pytest.raises(ValueError, match="different values for the ids of one security"):
+        td.day_pnl(part, prices={"10": 102.0, "500010": 103.0}, match_by="isin")
+    lots = unwarned(lambda: td.realised_pnl(part)).open_lots
+    value = td.unrealised_pnl(lots, {"10": 102.0}, match_by="isin")
+    assert [(row.quantity, row.security_id) for row in value] == [(60, "500010")]
+    same_id = book(BOUGHT, part[1]._replace(**{ID: "10"}))
+    assert td.day_pnl(same_id, prices={"10": 102.0}, match_by="isin").unrealised == 120.0
+    with pytest.raises(ValueError, match="match_by contains 'symbol'"):
+        td.realised_pnl(part, match_by="symbol")
+
+
+def test_opening_lots_and_derivatives() -> None:
+    lot = {name: BOUGHT[name] for name in REQUIRED} | {"quantity": 100, "value": 9000.0, **FIRST}
+    result = td.realised_pnl(book(SOLD), opening=[lot], match_by="isin")
+    assert (result.realised, result.matches[0].isin) == (1100.0, "INE1")
+    assert [lot.quantity for lot in result.open_lots] == []
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 20))
+def test_without_isins_nothing_changes(seed: int) -> None:
+    for number in range(seed, seed + 20):
+        made = world(random.Random(number))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", td.DataWarning)
+            plain = td.realised_pnl(made.book)
+            by_isin = td.realised_pnl(made.book, match_by=ISIN)
+        assert plain == by_isin
+        assert plain.matches == by_isin.matches
+
+
+def test_random_books_by_isin_are_those_of_one_id() -> None:
+    """Rows under ids of one ISIN realise what they would under one id (product C)."""
+    for number in range(40):
+        rng = random.Random(number)
+        rows: list[td.Trade] = []
+        for at_ in range(1, rng.randint(2, 30)):
+            place: dict[str, Any] = rng.choice([{}, ON_BSE, {ID: "11"}]) | FIRST
+            value = rng.randint(1, 10**6) / 100
+            rows.append(trade(at_, rng.choice("BS"), rng.randint(1, 20), value, at_, **place))
+        found = td.realised_pnl(book(*rows), match_by="isin")
+        one = [row._replace(**{ID: "10", EXCHANGE: "NSE"}) for row in rows]
+        expected = td.realised_pnl(book(*one))
+        assert found.realised == expected.realised
+        assert [lot.value for lot in found.open_lots] == [lot.value for lot in expected.open_lots]
+        assert rows[-1][TIME] == at(len(rows))
+        assert {row.security_id for row in found} == {rows[-1].security_id}
