@@ -1,17 +1,17 @@
 """Charts of books and results in Matplotlib (extra ``plot``), public as ``td.plot``.
 
 Each function takes a book or a result, draws on ``ax`` or on a new figure, and returns the axes.
-All charts have one colour for each side and each status, on white, so that they are legible on any
-page; amounts in lakh (L, 100,000) and crore (Cr, 10,000,000), never with an exponent; and a time
-axis that begins at 09:15 and ends at 15:30. Without data they return axes with labels and a note.
+All charts have one colour for each side and each status, which colour-blind people can tell apart
+and which are legible on light and dark pages; amounts in lakh (L, 100,000) and crore (Cr,
+10,000,000), never with an exponent; and a time axis without nights and holidays: each day that has
+rows is one unit wide, from 09:15 to 15:30. Without data they return axes with labels and a note.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import datetime, time, timedelta
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
@@ -21,11 +21,13 @@ from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
 from ..display.text import group, printable
 from .checks import check_codes, require_sides, require_values
-from .inputs import IST, Lookup, rows_in
+from .inputs import Lookup, rows_in
+from .keys import FUTURE, OPTION, SHARES
 from .pnl import realised_pnl
 from .position import Positions, positions
 from .quality import ExecutionQuality
 from .realised import LONG, SHORT, Lots, Matches, RealisedPnl
+from .time_axis import Days
 from .unrealised import UnrealisedPnl, valued
 
 if TYPE_CHECKING:
@@ -38,18 +40,19 @@ __all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"
 
 Height = Literal["trade_value", "traded_price", "quantity"]
 Wait = Literal["to_exchange", "to_first_fill", "to_last_fill"]
+Kind = Literal["shares", "future", "option"]
 
-# A page is light or dark, and no one colour has a contrast of 4.5:1 with both: charts bring paper.
-INK, PAPER = "#4d4d4d", "#ffffff"
-BOUGHT, SOLD = "#2f81f7", "#e8690c"
-GAIN, LOSS = "#2f9e44", "#e5484d"
-_STATUS = {"success": GAIN, "pending": "#b58900", "error": LOSS}
-_OTHERS = ("#9c6ade", "#0c96a8", "#d6409f", "#8d7a5b")
+# Okabe and Ito's colours, as far as they have a contrast of 3:1 with white and with a dark page.
+INK = "#7a7a7a"
+BOUGHT, SOLD = "#0072b2", "#d55e00"
+GAIN, LOSS, PENDING = "#009e73", SOLD, "#cc79a7"
+_STATUS = {"success": GAIN, "pending": PENDING, "error": LOSS}
+_OTHERS = ("#8c1aff", "#e6004c")
 
 STYLE: dict[str, Any] = {
-    "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
-    "axes.facecolor": PAPER,
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "axes.facecolor": "none",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
@@ -57,7 +60,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    "axes.prop_cycle": f"cycler('color', {[BOUGHT, SOLD, GAIN, *_OTHERS]!r})",
+    "axes.prop_cycle": f"cycler('color', {[BOUGHT, SOLD, GAIN, PENDING, *_OTHERS]!r})",
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -71,33 +74,43 @@ STYLE: dict[str, Any] = {
 def status_colour(status: str) -> str:
     """Returns the colour of an order status, the same in every chart."""
     known = _STATUS.get(status.lower())
-    return known or _OTHERS[crc32(status.lower().encode()) % len(_OTHERS)]
+    return known or (BOUGHT, *_OTHERS)[crc32(status.lower().encode()) % 3]
 
 
 @contextmanager
-def _chart(
-    ax: axes.Axes | None, title: str, ylabel: str, empty: str = "", height: float = 3.5
-) -> Iterator[axes.Axes]:
-    """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one.
-
-    They get a title, a label and a legend, or if there is nothing to draw, the reason ``empty``.
-    """
+def _axes(ax: axes.Axes | None, *heights: float) -> Iterator[list[axes.Axes]]:
+    """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one."""
     matplotlib = require("matplotlib", "plot", "td.plot")
     pyplot = require("matplotlib.pyplot", "plot", "td.plot")
     # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
     # nothing, and the end of the context would turn it off again.
     pyplot.draw_if_interactive()
     with matplotlib.rc_context(STYLE) if ax is None else nullcontext():
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
-            # Ticks are made when they are drawn, after the style has ended.
-            ax.tick_params(which="both", color=INK, labelcolor=INK)
+        if ax is not None:
+            panels = [ax]
+        else:
+            size: Any = {"figsize": (8, sum(heights)), "height_ratios": heights}
+            _, grid = pyplot.subplots(len(heights), squeeze=False, layout="constrained", **size)
+            panels = list(grid.flat)
+            for panel in panels:  # ticks are made when they are drawn, after the style has ended
+                panel.tick_params(which="both", color=INK, labelcolor=INK)
+        yield panels
+
+
+@contextmanager
+def _chart(ax: axes.Axes | None, title: str, ylabel: str, empty: str = "") -> Iterator[axes.Axes]:
+    """Yields axes that get a title, a label and a legend, or without data the reason ``empty``."""
+    with _axes(ax, 3.5) as (ax,):
         ax.set(title=title, ylabel=ylabel)
         yield ax
         if empty:
-            ax.text(0.5, 0.6, empty, transform=ax.transAxes, ha="center", va="center", color=INK)
+            _note(ax, empty)
         elif ax.get_legend_handles_labels()[1]:
-            ax.legend()
+            ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _note(ax: axes.Axes, text: str) -> None:
+    ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center", va="center", color=INK)
 
 
 def _as_written(text: str) -> str:
@@ -105,63 +118,39 @@ def _as_written(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
+def _number(value: float) -> str:
+    """Writes a number with Indian grouping and as many decimals as it needs, at most four."""
+    return group(value, 4).rstrip("0").rstrip(".")
+
+
 def _amount(value: float) -> str:
     """Writes an amount, such as "12.5 L" or "-2 Cr"; below a lakh, with Indian grouping."""
     size = abs(value)
     unit, name = (1e7, " Cr") if size >= 1e7 else (1e5, " L") if size >= 1e5 else (1, "")
-    return group(value / unit, 2).rstrip("0").rstrip(".") + name if value else "0"
+    return _number(value / unit) + name
 
 
-def _format_amounts(axis: Axis, *, signed: bool = True) -> None:
+def _format_numbers(axis: Axis, written: Callable[[float], str], *, signed: bool = True) -> None:
     """Formats an axis; without ``signed``, what is drawn downwards has no minus sign."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.set_major_formatter(
-        FuncFormatter(lambda value, _: _amount(value if signed else abs(value)))
+        FuncFormatter(lambda value, _: written(value if signed else abs(value)))
     )
     axis.set_minor_formatter(NullFormatter())
 
 
-_OPEN, _CLOSE = time(9, 15), time(15, 30)
-
-
-def _on_the_clock(times: Iterable[datetime]) -> list[datetime]:
-    """Returns times on the clock of the exchange; a naive one is taken to be one of it."""
-    return [at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times]
-
-
-def _sessions(times: list[datetime]) -> tuple[datetime, datetime]:
-    """Returns the open of the first day and the close of the last, or the times outside them."""
-    first, last = min(times, default=datetime(2000, 1, 3)), max(times, default=datetime(2000, 1, 3))
-    opened, closed = datetime.combine(first, _OPEN), datetime.combine(last, _CLOSE)
-    return (min(first, opened), max(last, closed)) if times else (opened, closed)
-
-
-def _mark_time(ax: axes.Axes, times: list[datetime]) -> None:
-    """Makes the horizontal axis one of market time."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locate: Any = AutoDateLocator  # neither has types
-    write: Any = ConciseDateFormatter
-    ends: Any = _sessions(times)
-    ax.xaxis.set_major_locator(locator := locate())
-    ax.xaxis.set_major_formatter(write(locator, show_offset=False))
-    ax.set_xlim(*ends)
-    days = dict.fromkeys(f"{end:%d %b %Y}" for end in ends) if times else ()
-    ax.set_xlabel(", ".join(["market time", *[" to ".join(days)] * bool(times)]))
-
-
 def _trade_columns(
     argument: str, book: TradeBook, buy: str, sell: str, *fields: str
-) -> list[list[Any]]:
-    """Returns the times, the sides and other fields of trades, none of which may be missing."""
+) -> tuple[Days, list[list[Any]]]:
+    """Returns the days, and the sides and other fields of trades, none of which may be missing."""
     check_codes(buy, sell)
     names = ("exch_trade_time", "txn_type", *fields)
     rows = rows_in(argument, book, TradeBook)
     require_values(rows, *names)
     require_sides(rows, buy, sell)
     times, *others = map(rows.column, names)
-    return [_on_the_clock(times), *others]
+    return Days(times), others
 
 
 def blotter(
@@ -205,7 +194,7 @@ def blotter(
         if values:
             raise ValueError("values=True needs trades: an order book has no traded values")
         entered = book.filter(order_date_time__ne=None)
-        times = _on_the_clock(entered._column("order_date_time"))
+        days = Days(entered._column("order_date_time"))
         labels = [status or "no status" for status in entered._column("status")]
         missing = len(book) - len(entered)
         title = f"Orders by status{f' ({missing} without a time of entry)' if missing else ''}"
@@ -216,43 +205,30 @@ def blotter(
         ]
     else:
         fields = ["trade_value"] if values else []
-        times, labels, *chosen = _trade_columns("book", book, buy, sell, *fields)
+        days, (labels, *chosen) = _trade_columns("book", book, buy, sell, *fields)
         amounts = chosen[0] if values else amounts
         title, ylabel, empty = "Trades by side", "rupees" if values else "trades", "no trades"
         shown = [(buy, "bought", BOUGHT), (sell, "sold", SOLD)]
-    places, width = _intervals(times, timedelta(minutes=minutes))
-    sums: Counter[tuple[str, datetime]] = Counter()
+    places, width = days.intervals(minutes * 60)
+    sums: Counter[tuple[str, float]] = Counter()
     for label, place, amount in zip(labels, places, amounts, strict=False):
         sums[label, place] += amount  # type: ignore[assignment]  # a Counter adds up floats too
     bars = sorted(set(places))
-    with _chart(ax, title, ylabel, "" if times else empty) as ax:
-        base = [0.0] * len(bars)
-        for label, name, colour in shown if times else ():
+    with _chart(ax, title, ylabel, "" if bars else empty) as ax:
+        base, thick = [0.0] * len(bars), width * (0.9 if len(bars) < 100 else 1)
+        for label, name, colour in shown if bars else ():
             heights = [sums[label, place] for place in bars]
             if name == "sold":
                 base, heights = [0.0] * len(bars), [-height for height in heights]
-            ax.bar(bars, heights, width, base, color=colour, label=name)
+            ax.bar(bars, heights, thick, base, color=colour, label=name)
             base = [low + height for low, height in zip(base, heights, strict=True)]
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.margins(y=0.15)
         if not values:
             ax.locator_params(axis="y", integer=True)
-        _format_amounts(ax.yaxis, signed=False)
-        _mark_time(ax, times)
+        _format_numbers(ax.yaxis, _amount, signed=False)
+        days.mark(ax, [place + side * width / 2 for place in bars for side in (-1, 1)])
     return ax
-
-
-# Any, since Matplotlib's types lack dates.
-def _intervals(times: list[datetime], length: timedelta) -> tuple[list[Any], Any]:
-    """Returns the middle of each time's interval, or of several days, and the width of a bar."""
-    if len({at.date() for at in times}) > 1:
-        return [datetime.combine(at, time(12, 22)) for at in times], timedelta(hours=6)
-    opened = [datetime.combine(at, _OPEN) for at in times]
-    middles = [
-        start + length * ((at - start) // length + 0.5)
-        for start, at in zip(opened, times, strict=True)
-    ]
-    return middles, length * 0.9
 
 
 _HEIGHTS = {"trade_value": "rupees", "traded_price": "price (rupees)", "quantity": "quantity"}
@@ -310,22 +286,18 @@ def fills(
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
         return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
-    times, sides, heights = _trade_columns("result", result, buy, sell, y)
-    with _chart(ax, "Fills", _HEIGHTS[y], "" if times else "no fills") as ax:
+    days, (sides, heights) = _trade_columns("result", result, buy, sell, y)
+    places = days.places()
+    with _chart(ax, "Fills", _HEIGHTS[y], "" if places else "no fills") as ax:
         for side, colour, marker, name in ((buy, BOUGHT, "^", "bought"), (sell, SOLD, "v", "sold")):
-            points = [
-                (at, height)
-                for at, each, height in zip(times, sides, heights, strict=True)
-                if each == side
-            ]
-            places, chosen = zip(*points, strict=True) if points else ((), ())
-            ax.scatter(places, chosen, 26, color=colour, marker=marker, alpha=0.75, label=name)
+            chosen = [at for at, each in enumerate(sides) if each == side]
+            across, up = ([values[at] for at in chosen] for values in (places, heights))
+            ax.scatter(across, up, 26, color=colour, marker=marker, alpha=0.75, label=name)
         if y != "traded_price" and heights and min(heights) > 0:
             ax.set_yscale("log")
-        if y != "traded_price":
-            _format_amounts(ax.yaxis)
+        _format_numbers(ax.yaxis, _number if y == "traded_price" else _amount)
         ax.grid(visible=True, axis="y")
-        _mark_time(ax, times)
+        days.mark(ax, places)
     return ax
 
 
@@ -336,7 +308,7 @@ def _waits(
     sides: dict[str, tuple[str, str]],
     ax: axes.Axes | None,
 ) -> axes.Axes:
-    from matplotlib.ticker import PercentFormatter, ScalarFormatter
+    from matplotlib.ticker import PercentFormatter
 
     # Without a side's colour the next of the axes' cycle, so that groups differ.
     groups: dict[tuple[str, str | None], list[float]] = {}
@@ -348,12 +320,12 @@ def _waits(
     with _chart(ax, title, "share of orders", "" if groups else "no orders") as ax:
         before = ax.get_xlim()[1] if ax.lines else 10.0
         for (name, colour), waits in groups.items():
-            ax.ecdf(waits, label=f"{_as_written(name)} ({len(waits):,})", color=colour)
+            ax.ecdf(waits, label=f"{_as_written(name)} ({group(len(waits))})", color=colour)
         longest = max(
             (each for waits in groups.values() for each in waits if each < _NEVER), default=0
         )
         ax.set_xscale("symlog", linthresh=1)
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        _format_numbers(ax.xaxis, _number)
         ax.yaxis.set_major_formatter(PercentFormatter(1))
         ax.set(xlim=(0, max(before, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
         ax.grid(visible=True)
@@ -371,7 +343,7 @@ def pnl_curve(
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
-        The axes, from 09:15 of the first day to 15:30 of the last.
+        The axes, from 09:15 of the first day with a match to 15:30 of the last.
 
     Raises:
         ImportError: If Matplotlib is not installed.
@@ -384,33 +356,41 @@ def pnl_curve(
     if not isinstance(result, Matches):
         result = (result if isinstance(result, RealisedPnl) else realised_pnl(result)).matches
     matches = result.sort("close_time")
-    times = _on_the_clock(matches._column("close_time"))
+    days = Days(matches._column("close_time"))
+    times = days.places()
+    end = max([float(len(days.days) or 1), *times])
     closed = list(zip(times, matches._column("side"), matches._column("realised"), strict=True))
-    first, last = _sessions(times)
     empty = "" if closed else "nothing realised"
     with _chart(ax, "Realised so far", "rupees, before charges", empty) as ax:
         ax.axhline(0, color=INK, linewidth=0.8)
-        for label, colour, width in ((LONG, BOUGHT, 1), (SHORT, SOLD, 1), ("all", INK, 2)):
+        for label, colour, line in ((LONG, BOUGHT, "--"), (SHORT, SOLD, ":"), ("all", INK, "-")):
             counted = [(at, amount) for at, side, amount in closed if label in (side, "all")]
-            places: list[Any] = [first, *(at for at, _ in counted), last]
+            places = [min([0.0, *times]), *(at for at, _ in counted), end]
             sums = list(accumulate([0.0, *(amount for _, amount in counted), 0.0]))
             if closed:
-                ax.step(places, sums, where="post", color=colour, linewidth=width, label=label)
+                ax.step(places, sums, line, where="post", color=colour, label=label)
         for colour, keep in ((GAIN, max), (LOSS, min)):
             filled = [keep(total, 0.0) for total in sums]
             ax.fill_between(places, filled, step="post", color=colour, alpha=0.25, linewidth=0)
-        _format_amounts(ax.yaxis)
-        _mark_time(ax, times)
+        _format_numbers(ax.yaxis, _amount)
+        days.mark(ax, times)
     return ax
+
+
+_OPENED = {SHARES: "Open shares", FUTURE: "Open futures", OPTION: "Open options"}
+_VALUES = {SHARES: "rupees", FUTURE: "notional value in rupees", OPTION: "premium in rupees"}
 
 
 def exposure(
     result: TradeBook | Positions | RealisedPnl | Lots | UnrealisedPnl,
     *,
+    kind: Kind | None = None,
     largest: int = 12,
     ax: axes.Axes | None = None,
 ) -> axes.Axes:
     """Draws the value of each open quantity: bought to the right, sold to the left.
+
+    Shares, futures (notional value) and options (premium) are panels with a scale of their own.
 
     An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:
     what the open lots were traded for, or for positions the open quantity at the average of its
@@ -419,16 +399,19 @@ def exposure(
     Args:
         result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
             ``open_lots``, or a trade book.
-        largest: Maximum number of bars; the largest amounts come first.
+        kind: Draws these only: ``shares``, ``future`` or ``option``.
+        largest: Maximum number of bars in a panel; the largest amounts come first.
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
-        The axes. The title gives the number of rows not shown, and of those without a price.
+        The axes, of several panels those of the first: ``ax.figure.axes`` has all. The title gives
+        the number of rows not shown, and of those without a price.
 
     Raises:
         ImportError: If Matplotlib is not installed.
         TypeError: If ``result`` is none of these.
-        ValueError: As ``td.positions``, if ``result`` is a book.
+        ValueError: As ``td.positions``, if ``result`` is a book; if ``kind`` is another name, or
+            ``ax`` is given for several kinds.
 
     Example:
         >>> td.plot.exposure(td.unrealised_pnl(pnl.open_lots, prices))
@@ -439,30 +422,47 @@ def exposure(
         given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
         result = valued(given, Lookup("prices", {}))
         column, basis = "value", "at cost"
-    found = [
-        (value, row) for value, row in zip(result._column(column), result, strict=True) if value
-    ]
-    found.sort(key=lambda bar: -abs(bar[0]))
-    bars = found[:largest]
-    unpriced = 0 if column == "value" else len(result.unpriced)
-    # Without a sum: shares, notional values and premiums do not add up.
-    title = "Open quantities"
-    title += f", {len(bars)} of {len(found)} shown" if len(found) > len(bars) else ""
-    title += f", {unpriced} without a price" if unpriced else ""
-    empty = "" if bars else "no prices" if unpriced else "nothing open"
-    with _chart(ax, title, "", empty, height=1.4 + 0.28 * max(len(bars), 3)) as ax:
-        values = [value for value, _ in bars]
-        names = [
-            _as_written(
-                f"{row.display_name or row.symbol or row.security_id} "
-                f"({row.exchange}, {row.product})"
-            )
-            for _, row in bars
-        ]
-        ax.barh(range(len(bars)), values, color=[BOUGHT if each > 0 else SOLD for each in values])
-        ax.set_yticks(range(len(bars)), names)
-        ax.invert_yaxis()
-        ax.axvline(0, color=INK, linewidth=0.8)
-        ax.set_xlabel(f"rupees {basis}: sold to the left, bought to the right")
-        _format_amounts(ax.xaxis)
-    return ax
+    if kind is not None and kind not in _OPENED:
+        raise ValueError(f"kind must be one of {', '.join(_OPENED)}, not {kind!r}")
+    rows = list(zip(result._column(column), result, strict=True))
+    panels = {
+        name: sorted(
+            (bar for bar in rows if bar[1].kind == name and bar[0]), key=lambda bar: -abs(bar[0])
+        )
+        for name in ([kind] if kind else _OPENED)
+    }
+    held = [name for name in panels if any(row.kind == name for _, row in rows)]
+    held = held or [kind or SHARES]
+    if ax is not None and len(held) > 1:
+        raise ValueError(
+            f"the values of {' and '.join(map(repr, held))} do not share a scale: pass one of them "
+            "as `kind`, or no `ax`"
+        )
+    heights = [1.4 + 0.28 * min(max(len(panels[name]), 3), largest) for name in held]
+    with _axes(ax, *heights) as drawn:
+        for panel, name in zip(drawn, held, strict=True):
+            bars = panels[name][:largest]
+            title = _OPENED[name]
+            if len(panels[name]) > largest:
+                title += f", {len(bars)} of {group(len(panels[name]))} shown"
+            unpriced = sum(row.kind == name and value is None for value, row in rows)
+            title += f", {group(unpriced)} without a price" if unpriced else ""
+            values = [value for value, _ in bars]
+            texts = [
+                _as_written(
+                    f"{row.display_name or row.symbol or row.security_id} "
+                    f"({row.exchange}, {row.product})"
+                )
+                for _, row in bars
+            ]
+            colours = [BOUGHT if value > 0 else SOLD for value in values]
+            panel.barh(range(len(bars)), values, color=colours)
+            panel.set_yticks(range(len(bars)), texts)
+            panel.set_ylim(max(len(bars), 3) - 0.5, -0.5)
+            panel.axvline(0, color=INK, linewidth=0.8)
+            panel.set_title(title)
+            panel.set_xlabel(f"{_VALUES[name]} {basis}: sold to the left, bought to the right")
+            _format_numbers(panel.xaxis, _amount)
+            if not bars:
+                _note(panel, "no prices" if unpriced else "nothing open")
+    return drawn[0]
