@@ -33,6 +33,8 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 EVERYTHING = ("all", "notebook", "dask")
 PARALLEL = ("-q", "-n", JOBS, "--dist", "worksteal")
 
+if shutil.which(shlex.split(CXX)[0]) is None and "CXX" in os.environ:
+    sys.exit(f"The compiler that CXX names is not installed: {CXX}\nInstall it, or unset CXX.")
 nox.options.default_venv_backend = "none"
 nox.options.sessions = ["demo", "core", "python", "lint", "format"]
 for variable in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
@@ -218,7 +220,9 @@ def lint(session: nox.Session) -> None:
     workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
     schema = ("--builtin-schema", "vendor.github-workflows")
     session.run(TEST / "bin/check-jsonschema", *schema, *workflows)
-    session.run(TEST / "bin/zizmor", "--offline", "--no-progress", "--quiet", ".github/workflows")
+    bot = ("--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    session.run(TEST / "bin/check-jsonschema", *bot)
+    session.run(TEST / "bin/zizmor", "--offline", "--no-progress", "--quiet", ".github")
     uv(session, "lock", "--check", "--offline", "--default-index", "https://pypi.org/simple")
     print(f"ruff: all files; shellcheck: {len(scripts)} scripts; the workflows; uv.lock")
 
@@ -305,6 +309,7 @@ def types(session: nox.Session) -> None:
     """mypy, pyright"""
     environment(session, "types", "browser", "dev")
     checked = "python/tradingdata python/tradingdata_pytest tests noxfile.py .ci/stubs.py"
+    checked += " .ci/platforms/libraries.py python/bindings/bill.py"
     run(session, "mypy", *checked.split())
     run(session, "pyright", "--pythonpath", TEST / "bin/python")
 
@@ -434,6 +439,24 @@ def tools(session: nox.Session) -> None:
 def platforms(session: nox.Session) -> None:
     """the core compiled for macOS, Windows, ARM, musl and an old glibc"""
     session.run(".ci/platforms/core", *session.posargs)
+
+
+@nox.session
+def floor(session: nox.Session) -> None:
+    """the core and the bindings compiled by the oldest compilers that are supported"""
+    tools = build_tools(session)
+    (pybind11,) = TOOLS.glob("lib/python*/site-packages/pybind11")
+    limits = (ROOT / "cpp/cmake/compiler.cmake").read_text("utf-8")
+    oldest = dict(re.findall(r"TRADINGDATA_OLDEST_(\w+) (\d+)", limits))
+    for cxx in (f"g++-{oldest['GNU']}", f"clang++-{oldest['Clang']}"):
+        folder = BUILD / "floor" / cxx
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-GNinja"]
+        options += ["-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", "-DTRADINGDATA_LTO=OFF"]
+        options += [f"-DPython_EXECUTABLE={TOOLS / 'bin/python'}", f"-Dpybind11_ROOT={pybind11}"]
+        options += [f"-DCMAKE_CXX_COMPILER={cxx}", "-S", ".", "-B", str(folder)]
+        session.run(CMAKE, *options, env=tools, silent=True)
+        session.run(CMAKE, "--build", folder, env=tools, silent=True)
+        print(f"{cxx}: no warnings")
 
 
 @nox.session

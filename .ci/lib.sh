@@ -2,7 +2,8 @@
 # Sourced with the repository's root as the working directory.
 
 unset PYTHONPATH PYTHONHOME
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+# Every installation is into an environment of the checkout, even where pip is set to install for the user.
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_USER=0
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
   bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' dim=$'\e[2m' plain=$'\e[0m'
@@ -125,6 +126,8 @@ make_venv() {
 tools=.venv-tools
 install_tools() {
   local -a missing
+  [ -z "${CXX:-}" ] || command -v "${CXX%% *}" >/dev/null ||
+    fail "The compiler that CXX names is not installed: $CXX" "Install it, or unset CXX."
   mapfile -t missing < <(build_packages)
   apt_install "${missing[@]}" "$@"
   python=$(find_python) || fail "No usable Python: it must be CPython 3.11 or newer, with venv and headers." \

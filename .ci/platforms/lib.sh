@@ -22,7 +22,7 @@ install_compilers() {
   quietly nox tools || fail "The build tools could not be installed."
   PATH=$PWD/$tools/bin:$PATH
   make_venv "$zig"
-  "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || quietly "$zig/bin/python" -m pip install 'ziglang>=0.15' ||
+  "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || quietly "$zig/bin/python" -m pip install "$(sed -n '/^name = "ziglang"/{n;s/version = "\(.*\)"/ziglang==\1/p}' uv.lock)" ||
     fail "zig could not be installed: pip install ziglang"
 }
 
@@ -94,41 +94,21 @@ ${format}
 END
 }
 
-# Unpacks Debian's current source package of $1 in $work. The lists of source packages are kept
-# aside: the machine's own sources of apt stay as they are. apt checks the signatures.
-debian_source() {
-  local apt=$work/apt key=/usr/share/keyrings/debian-archive-keyring.gpg original
-  local -a apt_here=(apt-get -q -o "Dir::State::lists=$apt/lists" -o "Dir::Etc::sourcelist=$apt/sources.list"
-    -o Dir::Etc::sourceparts=- -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
-  if [ ! -f "$apt/sources.list" ]; then
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-    # shellcheck disable=SC2016 # the fields are apt-get's
-    apt-get indextargets --format '$(LABEL) $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-      sort -u | while read -r label site release component; do
-        [[ $label != Debian* ]] ||
-          printf 'deb-src [signed-by=%s] %s %s %s\n' "$key" "$site" "$release" "$component"
-      done >"$apt/sources.list"
-    quietly "${apt_here[@]}" update
-  fi
-  if ! (cd "$work" && "${apt_here[@]}" source "$1" >"$apt/log" 2>&1); then
-    # A mirror may have the original of a security update before it has Debian's patches.
-    original=$(compgen -G "$work/${1}_*.orig.tar.*[^c]") || fail "The source of $1 is not available:" "$(cat "$apt/log")"
-    note "Debian's patches of $1 are not available; building the original release without them."
-    tar -xf "$original" -C "$work"
-  fi
-}
-
-# Builds what is linked into a wheel for the platform $1, in build/static. It stays in the wheel, so it
-# is built again when Debian has a newer source.
+# Builds what is linked into a wheel for the platform $1, in build/static, with zig or, for `native`,
+# with this machine's compiler; again when a version is raised.
 static_libraries() {
-  local folder=$PWD/build/static/$1 newest wanted
-  newest=$(LC_ALL=C apt-cache policy libcurl4-openssl-dev libssl-dev zlib1g-dev libisal-dev 2>/dev/null | grep Candidate || true)
-  wanted=$({
-    cat .ci/platforms/static-curl .ci/platforms/lib.sh
-    echo "${CURL_SOURCE:-} ${ISAL_SOURCE:-} $newest"
-  } | sha256sum)
+  local folder=$PWD/build/static/$1 system=${1/glibc/linux} wanted
+  local -a with=()
+  wanted=$(cat .ci/platforms/libraries.py "${LIBRARIES:-.ci/platforms/libraries.toml}" .ci/platforms/lib.sh | sha256sum)
   [ "$(cat "$folder/.made-by" 2>/dev/null)" != "$wanted" ] || return 0
-  rm -rf "$folder"
-  if [ "$1" = native ]; then ./.ci/platforms/static-curl "$folder"; else ./.ci/platforms/static-curl "$folder" "$1"; fi
+  if [ "$1" = native ]; then
+    system=
+  else
+    cross_toolchain "$1"
+    with=(PATH="$toolchain/bin:$PATH" CMAKE_TOOLCHAIN_FILE="$toolchain/toolchain.cmake" TRADINGDATA_STATIC_CURL="$folder")
+  fi
+  # shellcheck disable=SC2086 # without a system, for this one
+  env "${with[@]}" "$python" .ci/platforms/libraries.py build "$folder" ${system/musl/linux} || return
+  [ "$1" = native ] || cp "$zig"/lib/python*/site-packages/ziglang/lib/libcxx/LICENSE.TXT "$folder/notices/libc++.txt"
   printf '%s\n' "$wanted" >"$folder/.made-by"
 }

@@ -1,18 +1,14 @@
 # The system libraries that the core needs. If one is missing, the error names the package to install.
 set(TRADINGDATA_STATIC_CURL "$ENV{TRADINGDATA_STATIC_CURL}" CACHE STRING
-  "For wheels: the folder that .ci/platforms/static-curl made; its libcurl is linked in, with TLS and zlib")
+  "For wheels: the folder that .ci/platforms/libraries.py made; what is in it is linked in")
 if(TRADINGDATA_STATIC_CURL)
   get_filename_component(folder "${TRADINGDATA_STATIC_CURL}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
   set_property(CACHE TRADINGDATA_STATIC_CURL PROPERTY VALUE "${folder}")
   include("${TRADINGDATA_STATIC_CURL}/static.cmake")
-  set(CURL_DIR "${TRADINGDATA_STATIC_CURL}/lib/cmake/CURL")
-  set(OPENSSL_USE_STATIC_LIBS ${TRADINGDATA_STATIC_OPENSSL})
-  set(ZLIB_USE_STATIC_LIBS ${TRADINGDATA_STATIC_ZLIB})
 endif()
 
 find_package(Threads REQUIRED)
 find_package(CURL 7.87)
-find_package(ZLIB)
 
 function(tradingdata_require found what apt dnf apk brew)
   if(NOT ${found})
@@ -26,12 +22,10 @@ function(tradingdata_require found what apt dnf apk brew)
 endfunction()
 
 tradingdata_require(CURL_FOUND libcurl libcurl4-openssl-dev libcurl-devel curl-dev curl)
-tradingdata_require(ZLIB_FOUND zlib zlib1g-dev zlib-devel zlib-dev zlib)
 
 # What inflates gzip bodies: ISA-L where it is found, else zlib, which takes three times as long. A
 # wheel takes only the static ISA-L in the folder of its libcurl.
 option(TRADINGDATA_ISAL "Inflate with ISA-L where it is found" ON)
-set(TRADINGDATA_GZIP ZLIB::ZLIB)
 if(TRADINGDATA_ISAL)
   if(TRADINGDATA_STATIC_CURL)
     find_library(TRADINGDATA_ISAL_LIBRARY libisal.a PATHS "${TRADINGDATA_STATIC_CURL}/lib" NO_DEFAULT_PATH)
@@ -48,4 +42,9 @@ if(TRADINGDATA_ISAL)
       INTERFACE_COMPILE_DEFINITIONS TRADINGDATA_ISAL)
     set(TRADINGDATA_GZIP tradingdata_isal)
   endif()
+endif()
+if(NOT TRADINGDATA_GZIP)
+  find_package(ZLIB)
+  tradingdata_require(ZLIB_FOUND zlib zlib1g-dev zlib-devel zlib-dev zlib)
+  set(TRADINGDATA_GZIP ZLIB::ZLIB)
 endif()

@@ -17,13 +17,15 @@ import zipfile
 from collections.abc import Iterator
 from email.parser import Parser
 from pathlib import Path
+from typing import Any
 
 MOST_BYTES = 3_500_000
 DOOR = "PyInit__core"
 OURS = re.compile(
     r"""tradingdata(_pytest)?/(.*/)?[\w.-]+\.(py|pyi|typed)
       | tradingdata/_core\.[\w.-]+\.(so|pyd)
-      | tradingdata\.libs/[\w.+-]+\.so[\d.]*                 # what auditwheel took in
+      | tradingdata\.libs/[\w.+-]+\.(so[\d.]*|dll)          # what auditwheel or delvewheel took in
+      | tradingdata\.libs/\.load-order-[\w.-]+
       | tradingdata/\.dylibs/[\w.+-]+\.dylib                 # and delocate
       | tradingdata-[^/]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt
           | licenses/LICENSE|licenses/third-party/[\w-]+\.txt|sboms/[\w.-]+\.cdx\.json)""",
@@ -73,10 +75,10 @@ def needed(library: Path) -> list[str]:
 LIBC = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so[.\d]*|ld-linux.*|libc\.musl-.*")
 
 
-def beyond_the_name(library: Path, platform: str) -> Iterator[str]:
+def beyond_the_name(library: Path, platform: str, carried: set[str]) -> Iterator[str]:
     """What the library needs of the system beyond what the wheel's platform tag promises."""
     for name in needed(library):
-        if not LIBC.fullmatch(name):
+        if not LIBC.fullmatch(name) and name not in carried:
             yield f"the extension needs {name}"
     command = ["readelf", "-hVW", str(library)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -89,7 +91,9 @@ def beyond_the_name(library: Path, platform: str) -> Iterator[str]:
         yield f"the extension needs glibc 2.{newest}, which {platform} does not promise"
 
 
-def faults_of_extension(content: bytes, platform: str, *, static: bool) -> Iterator[str]:
+def faults_of_extension(
+    content: bytes, platform: str, carried: set[str], *, static: bool
+) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "_core.so"
         library.write_bytes(content)
@@ -97,11 +101,47 @@ def faults_of_extension(content: bytes, platform: str, *, static: bool) -> Itera
         if others:
             yield f"the extension exports {len(others)} names beside {DOOR}: {others[:5]}"
         if "linux" in platform:
-            yield from beyond_the_name(library, platform)
+            yield from beyond_the_name(library, platform, carried)
         if static:
             for name in needed(library):
                 if re.match(r"lib(curl|ssl|crypto|z|isal)\b", name):
                     yield f"the extension needs {name}, which was to be linked in"
+
+
+# A function of each library, by which an extension that is not stripped shows that it is linked in.
+MARKS = {
+    "libcurl": "curl_easy_perform",
+    "OpenSSL": "SSL_CTX_new",
+    "isa-l": "isal_inflate",
+    "zlib": "inflateInit2_",
+    "libc++": "_ZNSt3__16locale7classicEv",
+    "libstdc++": "_ZNSt6locale7classicEv",
+}
+
+
+def linkage(part: dict[str, Any]) -> str:
+    return next((one["value"] for one in part.get("properties", [])), "headers")
+
+
+def faults_of_bill(content: bytes, listed: dict[str, str]) -> Iterator[str]:
+    """Compares the bill of materials with the symbols and the needed libraries of an ELF file."""
+    if not content.startswith(b"\x7fELF"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "_core.so"
+        library.write_bytes(content)
+        shown = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+        defined = {line.split()[-1] for line in shown.splitlines() if re.search(r" [TtWV] ", line)}
+        # auditwheel adds a hash to the name of a library that it takes in.
+        shared = {re.sub(r"(-[0-9a-f]{8,})?\.so.*", "", name) for name in needed(library)} & {
+            *MARKS
+        }
+    if shared != {name for name, place in listed.items() if place == "shared"}:
+        yield f"the bill of materials lists other shared libraries than {sorted(shared)}"
+    static = {name for name, place in listed.items() if place == "static"}
+    linked = {name for name, mark in MARKS.items() if mark in defined}
+    if defined and linked != static:
+        yield f"{sorted(linked)} are linked in, and the bill of materials lists {sorted(static)}"
 
 
 def faults_of_metadata(wheel: zipfile.ZipFile, names: list[str], *, static: bool) -> Iterator[str]:
@@ -113,11 +153,16 @@ def faults_of_metadata(wheel: zipfile.ZipFile, names: list[str], *, static: bool
     for requirement in metadata.get_all("Requires-Dist") or []:
         if "extra ==" not in requirement and not re.search(r"sys_platform == .win32", requirement):
             yield f"the base installation needs {requirement}"
-    parts = {part["name"] for part in json.loads(read("/sboms/tradingdata.cdx.json"))["components"]}
+    listed = json.loads(read("/sboms/tradingdata.cdx.json"))["components"]
+    parts = {part["name"] for part in listed if linkage(part) != "shared"}
     gzip = "isa-l" if "isa-l" in parts else "zlib"
-    wanted = {"pybind11", "libcurl"} | ({"OpenSSL", gzip} if static else set())
+    wanted = {"pybind11", "libcurl", "OpenSSL"} | ({gzip} if static else set())
     for part in sorted(wanted - parts):
         yield f"the bill of materials lacks {part}"
+    (extension,) = (name for name in names if re.match(r"tradingdata/_core\.", name))
+    yield from faults_of_bill(
+        wheel.read(extension), {part["name"]: linkage(part) for part in listed}
+    )
     for part in sorted(wanted | parts):
         if not any(name.endswith(f"/licenses/third-party/{part.lower()}.txt") for name in names):
             yield f"the notice of {part} is missing"
@@ -129,13 +174,14 @@ def faults(path: Path, *, static: bool) -> Iterator[str]:
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         yield from files_that_do_not_belong(names)
-        if static and any(".libs/" in name for name in names):
+        carried = {name.rpartition("/")[2] for name in names if ".libs/" in name}
+        if static and carried:
             yield "it carries libraries beside the extension"
         for name in names:
             content = wheel.read(name)
             yield from secrets_and_places(name, content)
             if name.startswith("tradingdata/_core.") and name.endswith(".so"):
-                yield from faults_of_extension(content, path.stem, static=static)
+                yield from faults_of_extension(content, path.stem, carried, static=static)
         yield from faults_of_metadata(wheel, names, static=static)
 
 

@@ -1,0 +1,101 @@
+"""The libraries that a wheel contains: their pins, the gate of a release, newer versions."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / ".ci/platforms/libraries.py"
+PINS = tomllib.loads((ROOT / ".ci/platforms/libraries.toml").read_text("utf-8"))
+TODAY = datetime.date.today()
+
+
+class World:
+    """A library's repository with tags, its releases, and a file that pins one of them."""
+
+    def __init__(self, folder: Path, version: str, ends: datetime.date, tags: str) -> None:
+        self.folder, self.pins = folder, folder / "pins.toml"
+        git = functools.partial(subprocess.run, cwd=folder, check=True, capture_output=True)
+        git(["git", "init", "-q", "."])
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.com"]
+        git(["git", *who, "commit", "-q", "--allow-empty", "-m", "x"])
+        for tag in tags.split():
+            git(["git", "tag", tag])
+            (folder / f"{tag}.tar.gz").write_text(tag)
+        url = f"{folder.as_uri()}/ssl-{{version}}.tar.gz"
+        self.pins.write_text(
+            f'[SSL]\nversion = "{version}"\nsha256 = "{self.digest(version)}"\nurl = "{url}"\n'
+            f"repository = \"{folder}\"\ntags = 'ssl-(3)\\.(5)\\.(\\d+)'\nends = {ends}\n"
+        )
+
+    def digest(self, version: str) -> str:
+        return hashlib.sha256(f"ssl-{version}".encode()).hexdigest()
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "LIBRARIES": str(self.pins)}
+        command = [sys.executable, str(SCRIPT), *arguments]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("version", "ends", "fault"),
+    [
+        ("3.5.10", 1, None),
+        ("3.5.9", 1, "SSL 3.5.9 is not the newest: run `libraries.py raise` for 3.5.10"),
+        ("3.5.10", 0, "SSL 3.5.10 lost its support on"),
+        ("3.5.10", -1, "SSL 3.5.10 lost its support on"),
+    ],
+)
+def test_a_release_refuses_old_libraries(
+    tmp_path: Path, version: str, ends: int, fault: str | None
+) -> None:
+    """Neither a newer series nor a pre-release is the newest of the series in use."""
+    tags = "ssl-3.5.2 ssl-3.5.9 ssl-3.5.10 ssl-3.5.11-beta1 ssl-3.6.3 other-3.5.99"
+    world = World(tmp_path, version, TODAY + datetime.timedelta(days=ends), tags)
+    done = world.run("check")
+    assert done.returncode == (0 if fault is None else 1)
+    assert fault is None or done.stdout.startswith(fault)
+
+
+def test_a_repository_without_such_tags_is_an_error(tmp_path: Path) -> None:
+    world = World(tmp_path, "3.5.9", TODAY, "v1 v2")
+    assert "has no tag like" in world.run("check").stderr
+
+
+def test_raising_writes_the_version_and_the_hash(tmp_path: Path) -> None:
+    world = World(tmp_path, "3.5.9", TODAY + datetime.timedelta(days=9), "ssl-3.5.9 ssl-3.5.10")
+    assert world.run("raise").stdout == "SSL 3.5.9 -> 3.5.10\n"
+    pin = tomllib.loads(world.pins.read_text("utf-8"))["SSL"]
+    assert (pin["version"], pin["sha256"]) == ("3.5.10", world.digest("3.5.10"))
+    assert world.run("check").returncode == 0
+    assert world.run("raise").stdout == ""
+
+
+def test_every_library_is_pinned() -> None:
+    for name, pin in PINS.items():
+        assert re.fullmatch(r"[0-9a-f]{64}", pin["sha256"]), name
+        assert pin["url"].startswith("https://")
+        assert "{version}" in pin["url"]
+        numbers = pin["version"].split(".")
+        fixed = re.findall(r"\((\d+)\)", pin["tags"])
+        assert numbers[: len(fixed)] == fixed, f"{name} {pin['version']} is of another series"
+
+
+def test_nothing_else_names_a_version() -> None:
+    """A second place would be forgotten when a version is raised."""
+    folders = [ROOT / name for name in (".github", ".ci", "cpp/cmake", "python/bindings")]
+    paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    for path in [ROOT / "pyproject.toml", *paths]:
+        if path.name != "libraries.toml" and "__pycache__" not in path.parts:
+            text = path.read_text("utf-8", errors="replace")
+            assert not re.search(r"(curl|openssl|isa-l|zlib)-\d+\.\d+", text, re.IGNORECASE), path

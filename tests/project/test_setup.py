@@ -1,0 +1,69 @@
+"""What a newcomer meets first: the compiler, and the settings of pip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def sourced(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a line of bash after the library of the commands in .ci."""
+    command = ["bash", "-c", f"set -euo pipefail; . .ci/lib.sh; {script}"]
+    env = os.environ | variables
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("cxx", ["nope-13", "nope-13 -m64", "/nowhere/g++"])
+def test_a_compiler_that_is_not_installed_gets_a_sentence(cxx: str) -> None:
+    done = sourced("install_tools", CXX=cxx)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"The compiler that CXX names is not installed: {cxx}\nInstall it, or unset CXX.\n"
+    )
+
+
+def test_pip_installs_into_the_environment_whatever_its_settings_say() -> None:
+    """With PIP_USER=1 it refused: a virtual environment has no site of the user."""
+    assert sourced("echo $PIP_USER", PIP_USER="1").stdout == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("compiler", "version", "refused"),
+    [
+        ("GNU", "10.2.1", True),
+        ("GNU", "11.3.0", False),
+        ("Clang", "15.0.7", True),
+        ("Clang", "16.0.0", False),
+        ("AppleClang", "15.0.0", True),
+        ("MSVC", "19.38.33133", True),
+        ("IntelLLVM", "2023.1", False),
+    ],
+)
+def test_an_old_compiler_gets_a_sentence(compiler: str, version: str, refused: bool) -> None:
+    cmake = shutil.which("cmake", path=f"{ROOT}/.venv-tools/bin:{os.environ['PATH']}")
+    if cmake is None:
+        pytest.skip("needs CMake")
+    defined = (f"-DCMAKE_CXX_COMPILER_ID={compiler}", f"-DCMAKE_CXX_COMPILER_VERSION={version}")
+    command = [cmake, *defined, "-P", str(ROOT / "cpp/cmake/compiler.cmake")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == refused
+    text = " ".join(done.stderr.split())
+    assert not refused or f"this is {compiler} {version}: install a newer one, and name it" in text
+
+
+def test_the_page_states_the_oldest_compilers() -> None:
+    limits = (ROOT / "cpp/cmake/compiler.cmake").read_text("utf-8")
+    page = (ROOT / "docs/reference/compatibility.md").read_text("utf-8")
+    for compiler, name in (("GNU", "g++"), ("Clang", "clang")):
+        (version,) = (
+            line.split()[1].rstrip(")")
+            for line in limits.splitlines()
+            if line.startswith(f"set(TRADINGDATA_OLDEST_{compiler} ")
+        )
+        assert f"{name} {version}" in page
