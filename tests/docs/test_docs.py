@@ -9,17 +9,23 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tradingdata import sandbox
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```(sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\"#]+)")
+BASES = {
+    "blob": "https://github.com/tradingdata/tradingdata/blob/main/",
+    "tree": "https://github.com/tradingdata/tradingdata/tree/main/",
+    "picture": "https://raw.githubusercontent.com/tradingdata/tradingdata/main/",
+}
 WIDEST = 90  # columns that a page shows without a scroll bar
 PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -122,12 +128,28 @@ def test_the_code_on_the_page_fits_it(page: Path) -> None:
     assert [line for line in lines if len(line) > WIDEST] == []
 
 
-def test_the_links_of_the_readme_lead_somewhere() -> None:
-    """Those of the other pages are Sphinx's to follow."""
+def test_the_readme_is_complete_where_it_is_published() -> None:
+    """PyPI has no other file of ours: a relative link or picture is dead, raw HTML is removed."""
     text = (ROOT / "README.md").read_text("utf-8")
-    inside = [link for link in LINK.findall(text) if not link.startswith("http")]
-    assert len(inside) > 10
-    assert [link for link in inside if not (ROOT / link).exists()] == []
+    top = MarkdownIt("commonmark").enable("table").parse(text)
+    parts = [*top, *(part for one in top for part in one.children or ())]
+    kinds = Counter(part.type for part in parts)
+    assert (kinds["table_open"], kinds["html_block"], kinds["html_inline"]) == (3, 0, 0)
+    links = [str(part.attrs["href"]) for part in parts if part.type == "link_open"]
+    pictures = [str(part.attrs["src"]) for part in parts if part.type == "image"]
+    assert len(links) > 10
+    assert len(pictures) == sum(len(part.content) > 20 for part in parts if part.type == "image")
+    for link in [*links, *pictures]:
+        kind, found = next((k, link[len(b) :]) for k, b in BASES.items() if link.startswith(b))
+        assert (ROOT / found).is_dir() if kind == "tree" else (ROOT / found).is_file(), link
+        assert (kind == "picture") == (link in pictures)
+
+
+def test_the_readme_begins_with_an_installation_and_a_picture() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    order = ["It only reads", "pip install", "```python", "![", "./.ci/demo", "| Core |"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
 
 
 def test_the_pages_have_code() -> None:
