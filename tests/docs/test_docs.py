@@ -5,6 +5,7 @@ Of `sh` blocks the package's own commands run: the others install, or belong to 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -119,6 +120,42 @@ def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^[1-9]\d* passed", done.stdout, re.MULTILINE), done.stdout
+
+
+def extracted(folder: Path) -> int:
+    """Writes the code of each page to a file of its own, every line where the page has it."""
+    pages = [page for page in PAGES if blocks(page)]
+    for page in pages:
+        lines: list[str] = []
+        for block in blocks(page):  # under the empty lines that put it in its place
+            lines += block.splitlines()[len(lines) :]
+        name = re.sub(r"\W+", "_", relative(page.with_suffix("")))
+        (folder / f"{name}.py").write_text("\n".join(lines) + "\n", "utf-8")
+    return len(pages)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("tool", ["mypy", "pyright"])
+def test_type_checkers_accept_the_code_on_the_pages(tool: str, tmp_path: Path) -> None:
+    """As written, and as a user's program: with the tools' own defaults."""
+    if importlib.util.find_spec(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    pages = extracted(tmp_path)
+    options = {
+        "mypy": ["--config-file=", "--check-untyped-defs", "--ignore-missing-imports"],
+        "pyright": ["--pythonpath", sys.executable],
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", tool, *options[tool], "."],
+        cwd=tmp_path,
+        env={**os.environ, **dict.fromkeys(("MYPYPATH", "PYTHONPATH"), str(ROOT / "python"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"{pages} source files" in done.stdout or "0 errors, 0 warnings" in done.stdout
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=relative)
