@@ -8,7 +8,14 @@ if(TRADINGDATA_STATIC_CURL)
 endif()
 
 find_package(Threads REQUIRED)
-find_package(CURL 7.87)
+set(oldest_libcurl 7.87)
+find_package(CURL ${oldest_libcurl})
+if(NOT CURL_FOUND AND CURL_VERSION_STRING)
+  message(FATAL_ERROR
+    "tradingdata needs libcurl ${oldest_libcurl} or newer, and this system has ${CURL_VERSION_STRING}: "
+    "install a wheel, which brings its own (pip install --only-binary :all: tradingdata), or build with a "
+    "newer one (CURL_ROOT=/opt/curl pip install .)")
+endif()
 
 function(tradingdata_require found what apt dnf apk brew)
   if(NOT ${found})

@@ -81,6 +81,27 @@ def test_raising_writes_the_version_and_the_hash(tmp_path: Path) -> None:
     assert world.run("raise").stdout == ""
 
 
+def test_a_release_that_cannot_be_had_is_said(tmp_path: Path) -> None:
+    pins = (ROOT / ".ci/platforms/libraries.toml").read_text("utf-8")
+    pins = re.sub(r"^debian.*\n", "", pins, flags=re.MULTILINE).replace("https://", "file:///none/")
+    world = World(tmp_path, "3.5.9", TODAY, "ssl-3.5.9")
+    world.pins.write_text(re.sub(r'version = ".*"', 'version = "0.0.0"', pins))
+    done = world.run("build", str(tmp_path / "built"))
+    assert done.returncode == 77
+    assert "not run: OpenSSL 0.0.0 cannot be downloaded here" in done.stdout
+
+
+def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
+    pins = (ROOT / ".ci/platforms/libraries.toml").read_text("utf-8")
+    world = World(tmp_path, "3.5.9", TODAY, "ssl-3.5.9")
+    url = re.compile(r'^url = ".*openssl.*"', re.MULTILINE)
+    other = f'url = "{tmp_path.as_uri()}/ssl-3.5.9.tar.gz"'
+    world.pins.write_text(url.sub(other, pins))
+    done = world.run("build", str(tmp_path / "built"))
+    assert done.returncode == 1
+    assert f"has the SHA-256 {world.digest('3.5.9')}, and pins.toml names" in done.stderr
+
+
 def test_every_library_is_pinned() -> None:
     for name, pin in PINS.items():
         assert re.fullmatch(r"[0-9a-f]{64}", pin["sha256"]), name

@@ -57,6 +57,35 @@ def test_an_old_compiler_gets_a_sentence(compiler: str, version: str, refused: b
     assert not refused or f"this is {compiler} {version}: install a newer one, and name it" in text
 
 
+def configured(folder: Path, *options: str) -> str:
+    """What CMake says of the core that it cannot configure."""
+    path = f"{ROOT}/.venv-tools/bin:{os.environ['PATH']}"
+    if (cmake := shutil.which("cmake", path=path)) is None:
+        pytest.skip("needs CMake")
+    command = [cmake, "-S", f"{ROOT}/cpp", "-B", str(folder), "-DTRADINGDATA_TESTS=OFF", *options]
+    env = os.environ | {"PATH": path}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    return " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("version", ["7.81.0", "7.76.1"])
+def test_an_old_libcurl_gets_a_sentence(tmp_path: Path, version: str) -> None:
+    """Ubuntu 22.04 and RHEL 9 were asked to install the headers that they had."""
+    (tmp_path / "curl").mkdir()
+    (tmp_path / "curl/curl.h").touch()
+    (tmp_path / "curl/curlver.h").write_text(f'#define LIBCURL_VERSION "{version}"\n')
+    (tmp_path / "libcurl.a").touch()
+    place = (f"-DCURL_INCLUDE_DIR={tmp_path}", f"-DCURL_LIBRARY={tmp_path}/libcurl.a")
+    said = configured(tmp_path / "build", "-DCURL_NO_CURL_CMAKE=ON", *place)
+    assert f"needs libcurl 7.87 or newer, and this system has {version}: install a w" in said
+
+
+def test_a_missing_libcurl_names_the_package(tmp_path: Path) -> None:
+    said = configured(tmp_path / "build", "-DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON")
+    assert "needs the libcurl headers. Install them and try again: Debian, Ubuntu: sudo" in said
+
+
 def test_the_page_states_the_oldest_compilers() -> None:
     limits = (ROOT / "cpp/cmake/compiler.cmake").read_text("utf-8")
     page = (ROOT / "docs/reference/compatibility.md").read_text("utf-8")
