@@ -211,7 +211,11 @@ def _pairs(sides: _core.Groups) -> list[tuple[int, int]]:
     of_order: dict[int, list[tuple[int, int]]] = {}
     for order, pair in zip(orders_of, pairs, strict=True):
         of_order.setdefault(order, []).append(pair)
-    return [pair for found in of_order.values() for pair in _crossed(found)]
+    return [
+        pair
+        for found in of_order.values()
+        for pair in (_crossed(found) if len(found) > 1 else found)
+    ]
 
 
 def _rows_of(

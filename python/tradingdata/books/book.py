@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
-from itertools import accumulate
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from .. import _core
@@ -17,7 +17,14 @@ from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore, compare
-from .issues import Issue, decode_issues, disagreements, response_issues, warn_of_lost
+from .issues import (
+    Issue,
+    decode_issues,
+    disagreements,
+    joined_issues,
+    response_issues,
+    warn_of_lost,
+)
 from .response import Response
 
 
@@ -55,7 +62,7 @@ class Book(Table[Record]):
 
     _record: ClassVar[str]
     _response: Response | None
-    _issues: tuple[Issue, ...] | None
+    _issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None
 
     def __init_subclass__(cls) -> None:
         declared = RECORDS[cls._record]
@@ -78,7 +85,7 @@ class Book(Table[Record]):
         rows: _core.Slice,
         *,
         response: Response | None = None,
-        issues: tuple[Issue, ...] | None = None,
+        issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None = None,
     ) -> Self:
         self = cls._over(rows)
         self._response = response
@@ -91,10 +98,14 @@ class Book(Table[Record]):
     @property
     def issues(self) -> tuple[Issue, ...]:
         """Values of the response that did not fit; a slice has the issues of its response."""
-        if self._issues is None:
-            read = decode_issues if self._response is None else response_issues
-            self._issues = read(self._rows)
-        return self._issues
+        found = self._issues
+        if found is None:
+            found = decode_issues(self._rows)
+            found += () if self._response is None else response_issues(self._rows)
+        elif callable(found):
+            found = found()
+        self._issues = found
+        return found
 
     @property
     def response(self) -> Response | None:
@@ -470,10 +481,11 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
             )
     filled = [book._rows for book in parts if len(book)]  # an empty book has no zone to differ in
     joined = _core.join(filled or [parts[0]._rows])
-    starts = accumulate(map(len, parts), initial=0)
-    issues = tuple(
-        issue._replace(row=start + issue.row)
-        for start, book in zip(starts, parts, strict=False)
-        for issue in book.issues
-    )
-    return kind._of(joined, issues=issues)
+    # Those of a response are found when they are asked for, in its rows, so that it can be freed.
+    known = [
+        (len(book), decode_issues(book._rows), True)
+        if book._issues is None and book._response is not None
+        else (len(book), book.issues, False)
+        for book in parts
+    ]
+    return kind._of(joined, issues=partial(joined_issues, joined, known))

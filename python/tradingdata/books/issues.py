@@ -51,7 +51,7 @@ def decode_issues(rows: Slice) -> tuple[Issue, ...]:
 
 
 def response_issues(rows: Slice) -> tuple[Issue, ...]:
-    """Returns the issues of a complete response: also several clients, and repeated trades.
+    """Returns the issues of a complete response in several values: clients, and repeated trades.
 
     Those do not show the value, in which a service may have sent the access token: only the decoder
     knows it.
@@ -62,9 +62,26 @@ def response_issues(rows: Slice) -> tuple[Issue, ...]:
     if rows.record == "Trade":
         again = [row for _, row in repeated(rows, RECORDS["Trade"]["identity"])]
         found.append(("trade_no", "the same trade more than once", again))
-    return decode_issues(rows) + tuple(
+    return tuple(
         Issue(field, problem, len(odd), odd[0], "", False) for field, problem, odd in found if odd
     )
+
+
+def joined_issues(
+    rows: Slice, parts: Iterable[tuple[int, tuple[Issue, ...], bool]]
+) -> tuple[Issue, ...]:
+    """Returns the issues of a concatenation, from the length and the issues of each part.
+
+    Those of a response may be of single values only, which a flag says.
+    """
+    found: list[Issue] = []
+    start = 0
+    for length, issues, of_values_only in parts:
+        if of_values_only:
+            issues += response_issues(rows[start : start + length])
+        found += (issue._replace(row=start + issue.row) for issue in issues)
+        start += length
+    return tuple(found)
 
 
 def _of_other_clients(rows: Slice) -> list[int]:
