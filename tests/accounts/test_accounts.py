@@ -289,7 +289,7 @@ def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
     options["desk1"]["access_token"] = interrupted
     for fetch in (
         lambda clients: td.Accounts(clients).trade_book(),
-        lambda clients: td.Archive(tmp_path / "archive").fetch(list(clients.values())),
+        lambda clients: td.Archive(tmp_path / "archive").fetch(td.Accounts(clients)),
     ):
         with ExitStack() as stack:
             clients = {

@@ -40,7 +40,7 @@ def failing(at: int, names: tuple[str, ...], fail: Callable[[str], None]) -> Ite
             count += 1
             if count == at:
                 if name == "put":  # half of a file is there
-                    path = self._path(arguments[0])
+                    path = self.local(arguments[0])
                     os.makedirs(os.path.dirname(path), exist_ok=True)
                     Path(path).write_bytes(b"half")
                 fail(name)

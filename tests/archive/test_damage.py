@@ -220,11 +220,11 @@ def test_an_archive_of_another_format_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as later:
-        later.setattr("tradingdata.archive.archive._FORMAT", 99)
+        later.setattr("tradingdata.archive.store._FORMAT", 99)
         td.Archive(tmp_path / "books")
     with pytest.raises(td.ArchiveError, match=r"has format 99, and this version .* reads"):
         td.Archive(tmp_path / "books")
     (tmp_path / "former/fetches/_delta_log").mkdir(parents=True)
     for create in (True, False):
-        with pytest.raises(td.ArchiveError, match="an archive of an earlier format"):
+        with pytest.raises(td.ArchiveError, match="not an archive of this format"):
             td.Archive(tmp_path / "former", create=create)

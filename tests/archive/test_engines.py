@@ -87,7 +87,7 @@ def test_accounts_in_object_storage(bucket: str) -> None:
     with sandbox.start(accounts=["desk1", "desk2"], orders=20) as service:
         clients = [service.client(label) for label in ("desk1", "desk2")]
         for _ in range(2):
-            archive.fetch(clients)
+            archive.fetch(td.Accounts({str(each.account): each for each in clients}))
         orders = clients[0].order_book()
         assert numbers(archive.orders(account="desk1")) == numbers(orders)
         assert numbers(archive.trades(account="desk2")) == numbers(clients[1].trade_book())

@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tradingdata.archive.log import Found
 from tradingdata.archive.store import Rows, Store
 
 DAYS = ("2026-11-20", "2026-12-01")
@@ -50,23 +49,20 @@ class Folder:
     def __init__(self, disk: Disk, *, renames: bool, step: Callable[[], None]) -> None:
         self.disk, self.renames, self.step = disk, renames, step
 
-    def names(self, folder: str) -> Mapping[str, int]:
+    def names(self, folder: str) -> set[str]:
         """A listing is not atomic: it has names of before and after a step."""
         self.step()
         before = self._names(folder)
         self.step()
         after = self._names(folder)
         middle = sorted(before)[len(before) // 2] if before else ""
-        early = {name: size for name, size in before.items() if name <= middle}
-        return early | {name: size for name, size in after.items() if name > middle}
+        early = {name for name in before if name <= middle}
+        return early | {name for name in after if name > middle}
 
-    def _names(self, folder: str) -> dict[str, int]:
-        found = {}
-        for path, (content, _) in self.disk.files.items():
-            if path.startswith(folder + "/"):
-                name, _, below = path[len(folder) + 1 :].partition("/")
-                found[name] = 0 if below else len(content)
-        return found
+    def _names(self, folder: str) -> set[str]:
+        below = folder + "/"
+        paths = [path for path in self.disk.files if path.startswith(below)]
+        return {path.removeprefix(below).partition("/")[0] for path in paths}
 
     def read(self, path: str) -> bytes:
         self.step()
@@ -135,6 +131,9 @@ def line(identity: str, repeats: str | None = None) -> dict[str, Any]:
         "days": dict.fromkeys(DAYS, 1),
         "repeats": repeats,
         "again": True,
+        "filed": "",
+        "covered": [],
+        "error": None,
     }
 
 
@@ -151,7 +150,7 @@ class Process:
         self.steps = 0
         self.is_dead = False
         folder = Folder(disk, renames=renames, step=self._step)
-        self.store = Store(folder, lambda: disk.now + timedelta(hours=skew))
+        self.store = Store(cast("Any", folder), lambda: disk.now + timedelta(hours=skew))
 
     def _step(self) -> None:
         if self.is_dead:  # also while what it has begun is cleaned up
@@ -184,8 +183,8 @@ class Process:
         return None
 
     def compact(self) -> None:
-        def merge(book: str, month: str, files: list[Found], count: int) -> Rows:
-            merged = [one for file in files for one in self._rows(file)]
+        def merge(book: str, month: str, files: list[tuple[str, str]], count: int) -> Rows:
+            merged = self._rows(files)
             assert len(merged) == count
             return Rows(book, month, count, rows(merged))
 
@@ -198,10 +197,9 @@ class Process:
             else:
                 return
 
-    def _rows(self, file: Found) -> list[str]:
-        content = json.loads(self.store.folder.read(file.path))
-        assert file.whole == (sorted(file.ids) == content)
-        return [one for one in content if one in file.ids]
+    def _rows(self, files: list[tuple[str, str]]) -> list[str]:
+        contents = {path: json.loads(self.store.folder.read(path)) for path, _ in files}
+        return [one for path, one in files if one in contents[path]]
 
     def read(self) -> None:
         """Every acknowledged response is there, and each row once."""
@@ -212,11 +210,10 @@ class Process:
                 assert self.store.lost(log) == []
                 stored = [one for one in log.lines.values() if one["repeats"] is None]
                 for day in DAYS:
-                    wanted = [(one["id"], day[:7]) for one in stored]
-                    found = [
-                        one for file in self.store.find(log, wanted) for one in self._rows(file)
-                    ]
-                    assert sorted(found) == sorted(one["id"] for one in stored)
+                    ids = [one["id"] for one in stored]
+                    files = self.store.find(log, [(one, day[:7]) for one in ids])
+                    places = [str(file["place"]) for file in files]
+                    assert self._rows([*zip(places, ids, strict=True)]) == ids
             except (FileNotFoundError, RuntimeError):  # hidden meanwhile
                 if attempt == 2:
                     raise

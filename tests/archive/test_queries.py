@@ -68,7 +68,7 @@ def test_archives_of_one_process_do_not_mix(tmp_path: Path) -> None:
             assert numbers(archives[number].trades()) == [str(number)]
 
     at_once(4, read)
-    assert len(databases._databases._known) <= databases._OPEN_DATABASES + 1
+    assert len(databases._known) <= databases._OPEN_DATABASES + 1
 
 
 @pytest.mark.memory

@@ -215,7 +215,7 @@ def test_unknown_columns_become_unknown_fields() -> None:
 def test_columns_of_an_archive_and_of_an_index_are_dropped() -> None:
     book = sample("trade", 4).book
     table = book.to_arrow(extra=True)
-    for name in ("day", "fetch", "received_at"):
+    for name in ("day", "fetch_id", "received_at", "sent"):
         table = table.append_column(name, pa.array(["x"] * 4))
     assert read(table) == book
     frame = book.to_pandas(extra=True).set_index(pd.Index([5, 6, 7, 9]))

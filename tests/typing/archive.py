@@ -29,13 +29,11 @@ def keep(client: td.Client) -> None:
     assert_type(archive.missing("2026-11-16", "2026-11-20"), list[MissingDay])
     assert_type(archive.sql("SELECT 1"), QueryResult)
     assert_type(archive.trades("2026-11-20", missing_ok=True), td.TradeBook)
-    assert_type(archive.fetch([client]), dict[str, Fetched])
     assert_type(archive.fetch(td.Accounts({"desk1": client})), dict[str, Fetched])
     assert_type(archive.verify(), int)
     archive.add(td.StockList())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-async def keep_async(client: td.AsyncClient) -> None:
+def keep_async(client: td.AsyncClient) -> None:
     archive = td.Archive("books")
-    assert_type(await archive.fetch_async(client), Fetched)
     archive.fetch(client)  # type: ignore[call-overload]  # pyright: ignore

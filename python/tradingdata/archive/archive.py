@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, date, datetime, time, tzinfo
-from typing import Any, NamedTuple, cast, overload
-
-from duckdb import DuckDBPyRelation
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
-from .._util.plans import run, run_async
+from .._util.optional_imports import Later
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
-from .._util.validate import count, flag, seconds, shown, text
-from ..accounts.fetch import Accounts, side_by_side
+from .._util.validate import flag, seconds, shown, text
+from .._util.warn import warn_user
+from ..accounts.fetch import Accounts
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
-from ..client.client import AsyncClient, Client
-from ..errors import ArchiveError, ConfigurationError, TradingDataError
+from ..client.client import Client
+from ..errors import ArchiveError, ConfigurationError, DataWarning
 from ..table.rows import Order
 from . import coverage, views
-from .arrivals import Arrivals, Fetched, both_books, clients_of, labels_of
-from .coverage import Day, Index, MissingDay, Span, sessions_of, span_of
+from .coverage import Day, MissingDay, Span, sessions_of, span_of
 from .databases import cursor
-from .folder import Disk, Objects
-from .ingest import KINDS, AnyBook, ArchiveFetch, Ingest, Received, time_of, warn_of
-from .log import Found
-from .reader import Reader, explained, label_of
-from .store import BOOKS, Rows, Store
+from .ingest import (
+    KINDS,
+    AnyBook,
+    ArchiveFetch,
+    Arrivals,
+    Fetched,
+    Ingest,
+    Received,
+    time_of,
+    withdrawal,
+)
+from .log import months_of
+from .reader import Reader, explained, lines_of
+from .store import BOOKS, Rows, Store, settled, store_of
 from .views import Parameters, QueryResult
 
-_FORMAT = 3
+if TYPE_CHECKING:
+    import duckdb
+else:
+    duckdb = Later("duckdb")
 
 
 class OrderState(NamedTuple):
@@ -59,13 +69,12 @@ class Archive:
 
     A trade belongs to the day of its ``exch_trade_time``. An order belongs to each day whose order
     book showed it, and has the state of that day. A response received before ``day_start`` belongs
-    to the day before.
+    to the day before, by the service's clock if the local one differs by more than two minutes.
 
     Args:
         path: The folder, or an address such as ``s3://bucket/books`` (extra ``s3``).
-        tz: The time zone of the days. It is fixed when the archive is created; the one of an
-            existing archive if None, and ``Asia/Kolkata`` for a new one.
-        day_start: When a day begins; fixed when the archive is created, ``06:00`` if None.
+        tz: The time zone of the days, fixed when the archive is created; ``Asia/Kolkata`` if None.
+        day_start: When a day begins, fixed when the archive is created; ``06:00`` if None.
         calendar: The days on which the exchanges are open: the name of a calendar of
             exchange_calendars such as ``"XBOM"``, or an object with ``is_session(day)``. A name is
             kept when the archive is created. Weekdays if None and none was kept.
@@ -102,91 +111,39 @@ class Archive:
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         place = text("path", validate.path("path", path))
-        root: str = place if "://" in place else os.path.abspath(place)
         begins = None if day_start is None else validate.time_of_day("day_start", day_start)
         given: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
             "day_start": begins and begins.isoformat("minutes"),
+            "calendar": calendar if isinstance(calendar, str) else None,
             "keep_personal_data": flag("keep_personal_data", keep_personal_data),
         }
-        days = {"holidays": holidays, "sessions": sessions}
-        for name, each in days.items():
-            if isinstance(each, str):
-                raise TypeError(f"{name} is a list of days; use [{each!r}]")
-        self._holidays = frozenset(validate.day("holidays", day) for day in holidays)
-        self._sessions = frozenset(validate.day("sessions", day) for day in sessions)
-        self._is_open = sessions_of(calendar)
-        self._options = storage_options
-        self._calendar = calendar
-        self._store, index = _open(root, storage_options)
-        with explained(self.path, "read"):
-            known = self._store.settings()
-        if known is None:
-            self._check_new(create=flag("create", create))
-            made: dict[str, Any] = {"tz": "Asia/Kolkata", "day_start": "06:00"}
-            made["calendar"] = calendar if isinstance(calendar, str) else None
-            made |= {name: value for name, value in given.items() if value is not None}
-            with explained(self.path, "write"):
-                known = self._store.settings({"tradingdata": _FORMAT, **made})
-        if known is None or known.get("tradingdata") != _FORMAT:
-            found = known and known.get("tradingdata")
-            problem = "is not an archive of tradingdata"
-            if found is not None:
-                problem = f"has format {found}, and this version of tradingdata reads {_FORMAT}"
-            raise ArchiveError(f"{root} {problem}: choose another path", file=root)
-        for name, value in given.items():
-            if value is not None and value != known[name]:
-                raise ArchiveError(
-                    f"{root} was created with {name}={known[name]!r}, which cannot change: pass "
-                    f"that, or use another path",
-                    file=root,
-                )
+        self._days = {}
+        for name, days in {"holidays": holidays, "sessions": sessions}.items():
+            if isinstance(days, str):
+                raise TypeError(f"{name} is a list of days; use [{days!r}]")
+            self._days[name] = {validate.day(name, day) for day in days}
+        is_open = sessions_of(calendar)
+        self._options, self._calendar = storage_options, calendar
+        root = place if "://" in place else os.path.abspath(place)
+        self._store = store_of(root, storage_options)
+        with explained(root, "read"):
+            known = settled(self._store, given, create=flag("create", create))
         if calendar is None:
-            self._is_open = sessions_of(known["calendar"])
-        zone = zone_of_text(known["tz"])
-        begin = time.fromisoformat(known["day_start"])
-        self._ingest = Ingest(self._store, index, zone, begin, keep_personal_data)
-        self._reader = Reader(self._store, index, self._is_session, keep=keep_personal_data)
+            is_open = sessions_of(known["calendar"])
 
-    def _check_new(self, *, create: bool) -> None:
-        """Raises ArchiveError unless the folder may become an archive."""
-        root = self.path
-        problem = ""
-        found: list[str] = []
-        if os.path.isdir(root):
-            with explained(self.path, "read"):
-                found = sorted(os.listdir(root))
-        if "fetches" in found:
-            problem = f"{root} is an archive of an earlier format: choose another path"
-        elif not create:
-            problem = (
-                f"there is no archive at {root}: check the path, restore a backup, or create one "
-                "with `create=True` or `tradingdata archive fetch`"
-            )
-        elif os.path.lexists(root) and not os.path.isdir(root):
-            problem = f"{root} is a file, not the folder of an archive: choose another path"
-        elif strange := [name for name in found if not name.startswith(".archive.json-")]:
-            problem = (
-                f"{root} is a folder with other files ({strange[0]}): choose another path, or "
-                "restore a backup"
-            )
-        if problem:
-            raise ArchiveError(problem, file=root)
+        def is_session(day: date) -> bool:
+            is_extra = day in self._days["sessions"]
+            return day not in self._days["holidays"] and (is_extra or is_open(day))
 
-    def _is_session(self, day: date) -> bool:
-        if day in self._holidays:
-            return False
-        return day in self._sessions or self._is_open(day)
+        zone, begin = zone_of_text(known["tz"]), time.fromisoformat(known["day_start"])
+        self._ingest = Ingest(self._store, zone, begin, keep_personal_data)
+        self._reader = Reader(self._store, is_session, keep=keep_personal_data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {
-            "calendar": self._calendar,
-            "holidays": sorted(self._holidays),
-            "sessions": sorted(self._sessions),
-            "keep_personal_data": self._ingest.keep,
-            "create": False,
-            "storage_options": self._options,
-        }
+        options = {"calendar": self._calendar, "storage_options": self._options, "create": False}
+        options |= {name: sorted(days) for name, days in self._days.items()}
+        options["keep_personal_data"] = self._ingest.keep
         return _restored, (type(self), self.path, options)
 
     def __repr__(self) -> str:
@@ -205,44 +162,29 @@ class Archive:
     @property
     def accounts(self) -> tuple[str | None, ...]:
         """The account labels in the log; ``None`` is for fetches without one."""
-        with self._reader.read() as (_, index):
-            return tuple(label or None for label in index.accounts())
+        with self._reader.log(Span()) as log:
+            return tuple(label or None for label in sorted(log.since))
 
     # -- writing --
 
     @overload
     def fetch(self, client: Client, *, timeout: float | None = None) -> Fetched: ...
     @overload
+    def fetch(self, client: Accounts, *, timeout: float | None = None) -> dict[str, Fetched]: ...
     def fetch(
-        self,
-        client: Accounts | Iterable[Client],
-        *,
-        timeout: float | None = None,
-        concurrency: int = 8,
-        progress: bool = False,
-    ) -> dict[str, Fetched]: ...
-    def fetch(
-        self,
-        client: Client | Accounts | Iterable[Client],
-        *,
-        timeout: float | None = None,
-        concurrency: int = 8,
-        progress: bool = False,
+        self, client: Client | Accounts, *, timeout: float | None = None
     ) -> Fetched | dict[str, Fetched]:
         """Fetches the order book and the trade book, and stores both in one commit.
 
         Both are fetched even if one fails; the failure is logged (see `fetches`), and for one
         client the first error is raised afterwards. When this returns, the books are on the disk.
         They are stored under ``client.account``. Books that have arrived are stored even if the
-        call is interrupted.
+        call is interrupted. From asyncio, ``add`` the books of an ``AsyncClient`` in a thread.
 
         Args:
-            client: The client to fetch with, or the ``Accounts`` or a list of clients with
-                different accounts, which are fetched concurrently and stored together.
+            client: The client to fetch with, or an ``Accounts``, whose accounts are fetched
+                concurrently and stored together.
             timeout: Seconds for each call; the client's own timeout if None.
-            concurrency: Maximum number of clients of a list that fetch at a time; an ``Accounts``
-                has its own.
-            progress: Whether to show a progress bar (tqdm) for a list; an ``Accounts`` knows.
 
         Returns:
             ``Fetched``, the log entries of both books; of several accounts, these by label.
@@ -251,104 +193,55 @@ class Archive:
             ArchiveError: The archive cannot be written, which is checked before any request, or the
                 responses could not be stored; ``error.books`` then has them, so that they can be
                 saved elsewhere.
-            ConfigurationError: A client has no account label although other accounts have one, or
-                two have the same.
+            ConfigurationError: The client has no account label although other accounts have one.
             AccountsError: A request of one of several accounts failed. ``received`` has the entries
                 of the other accounts, and ``errors`` the errors, by label.
             TradingDataError: A request failed.
         """
+        accounts = client if isinstance(client, Accounts) else None
+        call = getattr(client, "order_book", None)
+        if not callable(call) or iscoroutinefunction(call):
+            raise TypeError(f"fetch takes a Client or an Accounts, not {shown(client)}")
         limit = None if timeout is None else seconds("timeout", timeout)
-        workers, bar = count("concurrency", concurrency), flag("progress", progress)
-        several = isinstance(client, Iterable | Accounts)
-        if isinstance(client, Accounts):
-            client._check_open()
-            labels, workers, bar = list(client.labels), client._concurrency, client._progress
-            opened: Callable[[str], AbstractContextManager[Client]] = client._client
-        else:
-            clients = clients_of(client, are_async=False)
-            labels = labels_of(clients)
-            opened = dict(zip(labels, map(nullcontext, clients), strict=True)).__getitem__
-        self._check(labels)
-        with Arrivals(self._store_all, several=several) as arrivals:
-
-            def both(label: str) -> None:
-                try:
-                    with opened(label) as one:
-                        run(both_books(one, limit, arrivals))
-                except TradingDataError as error:  # the account has no client
-                    error.account = error.account or label or None
-                    arrivals.fail(Received("orders", label, "fetch", None, error=error))
-
-            # One client is called on the caller's thread, so that Ctrl-C ends the call.
-            if several:
-                with closing(side_by_side(both, labels, workers, bar)) as done:
-                    for _ in done:
-                        pass
-            else:
-                both(labels[0])
-        return cast("Fetched | dict[str, Fetched]", arrivals.result(labels))
-
-    @overload
-    async def fetch_async(
-        self, client: AsyncClient, *, timeout: float | None = None
-    ) -> Fetched: ...
-    @overload
-    async def fetch_async(
-        self, client: Iterable[AsyncClient], *, timeout: float | None = None
-    ) -> dict[str, Fetched]: ...
-    async def fetch_async(
-        self, client: AsyncClient | Iterable[AsyncClient], *, timeout: float | None = None
-    ) -> Fetched | dict[str, Fetched]:
-        """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
-        several = isinstance(client, Iterable)
-        clients = clients_of(client, are_async=True)
-        limit = None if timeout is None else seconds("timeout", timeout)
-        labels = labels_of(clients)
-        await asyncio.to_thread(self._check, labels)
-        arrivals = Arrivals(self._store_all, several=several)
-        try:
-            plans = [both_books(each, limit, arrivals) for each in clients]
-            await asyncio.gather(*map(run_async, plans))
-        finally:
-            await asyncio.shield(asyncio.to_thread(arrivals.close))
-        return cast("Fetched | dict[str, Fetched]", arrivals.result(labels))
-
-    def _check(self, labels: Sequence[str]) -> None:
-        """Raises, before any request, if the responses could not be stored correctly."""
+        if accounts is not None:
+            accounts._check_open()
+        labels = list(accounts.labels) if accounts else [getattr(client, "account", None) or ""]
         with explained(self.path, "write"):
             self._store.check_writable()
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is not None:
-            raise ConfigurationError(
-                f"several clients have the account label {twice!r}: give each its own `account`"
-            )
-        self._check_label("" in labels, "a client has no account label", set(labels))
+        self._check_label("" in labels, "a client has no account label")
+        remarks: list[str] = []
+        arrivals = Arrivals(lambda received: self._store_all(received, remarks))
+        try:
+            if accounts is None:  # on the caller's thread, so that Ctrl-C ends the call
+                arrivals.fetch(client, limit)
+            else:
+                arrivals.fetch_all(accounts, limit)
+        finally:
+            arrivals.flush()
+        _warn(remarks)
+        found = arrivals.found(labels, several=accounts is not None)
+        return found if accounts is not None else found[labels[0]]
 
-    def _check_label(self, unlabelled: bool, problem: str, others: set[str]) -> None:
-        if not unlabelled:
-            return
-        with self._reader.read(check=False) as (_, index):
-            known = set(index.accounts())
-        labels = sorted((known | others) - {""})
-        if labels and "" not in known:
-            raise ConfigurationError(
-                f"{problem}, but other accounts in this archive have one ({', '.join(labels[:3])}):"
-                " pass `account`, otherwise records may be duplicated"
-            )
+    def _check_label(self, unlabelled: bool, problem: str) -> None:
+        with self._reader.log() as log:
+            known = {label for label in log.since if label}
+            if unlabelled and known and "" not in log.since:
+                raise ConfigurationError(
+                    f"{problem}, but other accounts in this archive have one "
+                    f"({', '.join(sorted(known)[:3])}): pass `account`, otherwise records may be "
+                    "duplicated"
+                )
 
     def _store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses; the ArchiveError of a failure has their books."""
-        books = tuple(one.book for one in received if one.book is not None)
         try:
             with explained(self.path, "write"):
                 entries = self._ingest.store_all(received, remarks)
-        except ArchiveError as error:
-            error.books = books
-            raise
         except Exception as error:
             failure = ArchiveError(f"{self.path} was not written: {error}", file=self.path)
-            failure.books = books
-            raise failure from error
+            failure = error if isinstance(error, ArchiveError) else failure
+            failure.books = tuple(one.book for one in received if one.book is not None)
+            raise failure from error.__cause__ or error
         with suppress(ArchiveError), explained(self.path, "write"):  # the responses are stored
             self._store.compact_closed(_merge)
         return entries
@@ -384,20 +277,18 @@ class Archive:
             raise TypeError(
                 f"an archive keeps a TradeBook or an OrderBook, not {type(book).__name__}"
             )
-        response = book.response
-        if at is None:
-            at = response.received_at if response is not None else None
-        elif not isinstance(at, datetime):
-            raise TypeError(f"at must be an aware time (with a zone), not {shown(at)}")
-        elif at.tzinfo is None:
-            raise ValueError(f"at must be an aware time (with a zone), not {shown(at)}")
+        if at is not None and getattr(at, "tzinfo", None) is None:
+            kind = ValueError if isinstance(at, datetime) else TypeError  # type: ignore[redundant-expr]
+            raise kind(f"at must be an aware time (with a zone), not {shown(at)}")
+        if book.response is not None:
+            at = at or book.response.received_at
+            account = book.response.account if account is None else account
         if account is None:
-            account = response.account if response is not None else None
-            self._check_label(not account, "the book has no account label", set())
+            self._check_label(True, "the book has no account label")
         label = text("account", account or "")
         remarks: list[str] = []
-        entry = self._store_all([Received(name, label, "add", at, book)], remarks)[0]
-        warn_of(remarks)
+        (entry,) = self._store_all([Received(name, label, "add", at, book)], remarks)
+        _warn(remarks)
         return entry
 
     def withdraw(self, fetch_id: str) -> None:
@@ -412,15 +303,12 @@ class Archive:
             ValueError: The archive has no such response.
         """
         identity = text("fetch_id", fetch_id)
-        with self._reader.read(check=False) as (log, _):
-            line = log.lines.get(identity)
-            if line is None or line["source"] not in ("fetch", "add"):
-                raise ValueError(f"the archive has no response {identity!r}: see fetches()")
-            values = {name: line[name] for name in ("account", "book", "day")}
-            repeats = [x["id"] for x in log.lines.values() if x["repeats"] == identity]
-        with explained(self.path, "write"):
-            for each in (identity, *repeats):  # whose content is the same
-                self._ingest.mark("withdraw", withdraws=each, **values)
+        with self._reader.log() as log:
+            lines = [x for x in log.lines.values() if identity in (x["id"], x["repeats"])]
+        if not any(x["id"] == identity and x["source"] in ("fetch", "add") for x in lines):
+            raise ValueError(f"the archive has no response {identity!r}: see fetches()")
+        with explained(self.path, "write"):  # with those whose content is the same
+            self._ingest.mark("withdraw", *map(withdrawal, lines))
 
     def retire(self, account: str, day: Day) -> None:
         """Declares that an account is not expected after a day, so that it is not missing then.
@@ -432,11 +320,11 @@ class Archive:
             day: The last day on which it is expected.
         """
         label, until = text("account", account), validate.day("day", day)
-        with self._reader.read(check=False) as (_, index):
-            if label not in index.accounts():
+        with self._reader.log() as log:
+            if label not in log.since:
                 raise ValueError(f"the archive has no account {label!r}")
         with explained(self.path, "write"):
-            self._ingest.mark("retire", account=label, day=str(until))
+            self._ingest.mark("retire", {"account": label, "day": str(until)})
 
     def compact(self) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
@@ -448,14 +336,12 @@ class Archive:
         Returns:
             By how many the number of files decreased.
         """
-        for attempt in (1, 2, 3):
-            try:
-                with explained(self.path, "write"):
-                    return self._store.compact(_merge)
-            except ArchiveError:  # another compaction may have hidden a file meanwhile
-                if attempt == 3:
-                    raise
-        raise AssertionError
+
+        def compact(_: Any) -> int:
+            with explained(self.path, "write"):
+                return self._store.compact(_merge)
+
+        return self._reader.retried(compact)  # another compaction may hide a file meanwhile
 
     # -- reading --
 
@@ -503,20 +389,20 @@ class Archive:
         """
         return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
 
-    def _book(
-        self, name: str, start: Day | None, end: Day | None, account: str | None, missing_ok: bool
-    ) -> AnyBook:
+    def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> AnyBook:
         def read(connection: Any) -> AnyBook:
-            span, gaps = self._reader.covered([name], start, end, account)
-            coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
-            least, exact, lost = self._reader.define(connection, name, span)
-            with explained(self.path, "read", f"the {name} of {span}"):
-                book = self._reader.ordered(connection, name, lost=lost)
-                if len(book) > least or (exact and len(book) < least):
-                    raise OSError(f"{len(book)} rows where the log has {least}")
-            return book
+            span = self._covered(name, start, end, account, missing_ok)
+            return self._reader.book(connection, name, span)
 
         return self._reader.retried(read)
+
+    def _covered(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> Span:
+        """Returns the days that are meant, which must have been fetched."""
+        if name not in list(KINDS):
+            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+        span, gaps = self._reader.covered([name], start, end, account)
+        coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
+        return span
 
     def scan(
         self,
@@ -526,13 +412,14 @@ class Archive:
         *,
         account: str | None = None,
         missing_ok: bool = False,
-    ) -> DuckDBPyRelation:
+    ) -> duckdb.DuckDBPyRelation:
         """Returns the rows of `trades` or `orders` as a DuckDB relation, which reads nothing yet.
 
         For frames of many days: ``.pl()``, ``.df()`` and ``.to_arrow_table()``, after methods such
         as ``.filter("symbol = 'INFY'")`` and ``.select("day", "quantity")``, which read only what
         they need. It has the columns ``day``, ``account``, ``received_at`` and ``fetch_id``, the
-        record's fields, and ``extra``: unknown fields and values that did not fit, as JSON text.
+        record's fields, ``extra``, unknown fields as JSON text, and ``sent``, a record as it was
+        sent if values of it did not fit.
 
         Args:
             name: ``"trades"`` or ``"orders"``.
@@ -541,13 +428,10 @@ class Archive:
             account: The label of one account.
             missing_ok: Whether days may be missing.
         """
-        if name not in list(KINDS):
-            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+        span = self._covered(name, start, end, account, missing_ok)
         opened = cursor()  # the relation keeps it
-        span, gaps = self._reader.covered([name], start, end, account)
-        coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
         self._reader.define(opened, name, span)
-        return cast("DuckDBPyRelation", opened.table(name))
+        return cast("duckdb.DuckDBPyRelation", opened.table(name))
 
     def sql(
         self,
@@ -562,11 +446,10 @@ class Archive:
         """Runs an SQL query (DuckDB) over the views of some days.
 
         ``trades`` and ``orders`` have a row for each record in its newest state; ``order_states``
-        has a row for each response that stored an order; ``fetches`` is the log. Besides the
-        record's fields, the first three have ``account``, ``day``, ``received_at`` (UTC),
-        ``fetch_id`` and ``extra``, unknown fields as JSON text. The views contain the days asked
-        and no others, in no order. A book of which a day was never fetched has no view. Ctrl-C ends
-        the query, which may use half of the machine's memory.
+        has a row for each response that stored an order; ``fetches`` is the log. The first three
+        have the columns of `scan`. The views contain the days asked and no others, in no order. A
+        book of which a day was never fetched has no view. Ctrl-C ends the query, which may use half
+        of the machine's memory.
 
         Args:
             query: A query. It can read these views and nothing else.
@@ -590,14 +473,14 @@ class Archive:
                 coverage.report(self.path, gaps, missing_ok=True)
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
-            words = statement.lower()
-            named = {name for name in KINDS if any(view in words for view in views.VIEWS[name])}
             # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
-            for name in (named or KINDS.keys()) - lacking:
-                self._reader.define(connection, name, span)
-                if name == "orders" and ("order_states" in words or not named):
-                    self._reader.define_states(connection, span)  # opens every file of the days
-            if "fetches" in words or not named:
+            every = [(view, book) for book, names in views.VIEWS.items() for view in names]
+            words = statement.lower()
+            named = [each for each in every if each[0] in words] or every
+            for view, book in named:
+                if book not in lacking:
+                    self._reader.define(connection, book, span, "" if view == book else view)
+            if "fetches" in words or named is every:
                 self._reader.define_fetches(connection, span)
             try:
                 return views.run(connection, self.path, gaps, statement, parameters)
@@ -607,7 +490,7 @@ class Archive:
                         raise
                 raise
 
-        return self._reader.retried(read, self._store.local_root)
+        return self._reader.retried(read, self._store.folder.local(""))
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
         """Returns the states of an order over time, each with the time when it was first seen.
@@ -622,12 +505,12 @@ class Archive:
         Returns:
             The states; empty if the archive has no such order.
         """
-        number, label = text("order_no", order_no), label_of(account)
+        number, span = text("order_no", order_no), span_of(None, None, account)
 
         def read(connection: Any) -> tuple[Any, Any]:
-            self._reader.define_states(connection, Span(account=label))
+            query, *_ = self._reader.select(connection, "orders", span, "order_states")
             with explained(self.path, "read"):
-                owners, rows = views.states(connection, number)
+                owners, rows = views.states(connection, query, number)
                 return views.rows_of(owners), self._reader.as_book("orders", rows)
 
         owners, orders = self._reader.retried(read)
@@ -652,10 +535,10 @@ class Archive:
             end: The last day (inclusive); ``start`` if None.
             account: The label of one account, ``""`` for the one without a label; all if None.
         """
-        span = span_of(start, end, label_of(account))
-        with self._reader.read(span) as (log, index):
-            lines = self._reader.lines(log, span)
-            gone = index.withdrawn
+        span = span_of(start, end, account)
+        with self._reader.log(span) as log:
+            gone = log.withdrawn
+            lines = lines_of(log, span)
             return [self._ingest.entry(line, withdrawn=line["id"] in gone) for line in lines]
 
     def missing(
@@ -678,17 +561,17 @@ class Archive:
                 earlier do not count for that day, because they may be incomplete.
         """
         since = None if after is None else validate.time_of_day("after", after)
-        span = span_of(validate.day("start", start), validate.day("end", end), label_of(account))
-        first, last = cast("date", span.first), cast("date", span.last)
+        span = span_of(validate.day("start", start), validate.day("end", end), account)
+        days = (cast("date", span.first), cast("date", span.last))
 
         def counts(day: str, line: dict[str, Any]) -> bool:
             due = datetime.combine(date.fromisoformat(day), cast("time", since), self.tz)
             return line["at"] is not None and time_of(line["at"]) >= due.astimezone(UTC)
 
-        with self._reader.read(span) as (_, index):
-            books = dict.fromkeys(BOOKS, (first, last))
-            counted = None if since is None else counts
-            return index.gaps((first, last), span.account, books, self._reader.is_session, counted)
+        with self._reader.log(span) as log:
+            books = dict.fromkeys(BOOKS, days)
+            counted = counts if since else None
+            return coverage.gaps(log, days, span.account, books, self._reader.is_session, counted)
 
     def verify(self) -> int:
         """Reads everything and compares sizes and SHA-256 digests with the log.
@@ -714,34 +597,24 @@ class Archive:
         """
         if name not in list(KINDS):
             raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        with self._reader.read() as (log, _):
-            lines = [x for x in log.lines.values() if x["book"] == name and x["repeats"] is None]
-            wanted = {(x["id"], day[:7]) for x in lines for day, rows in x["days"].items() if rows}
-            return sorted(found.path for found in self._store.find(log, sorted(wanted)))
+        with self._reader.log(Span()) as log:
+            lines = [line for line in log.lines.values() if line["book"] == name]
+            wanted = sorted((line["id"], month) for line in lines for month in months_of(line))
+            return sorted({file["place"] for file in self._store.find(log, wanted)})
 
 
-_STORES: dict[str, tuple[Store, Index]] = {}  # what was read of a log serves all of a process
-_MOST_STORES = 16
-
-
-def _open(root: str, options: dict[str, Any] | None) -> tuple[Store, Index]:
-    if "://" in root:
-        return Store(Objects(root, options)), Index()
-    key = f"{os.getpid()} {root}"
-    if key not in _STORES:
-        while len(_STORES) >= _MOST_STORES:
-            _STORES.pop(next(iter(_STORES)))
-        _STORES[key] = Store(Disk(root)), Index()
-    return _STORES[key]
+def _warn(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        warn_user(DataWarning(remark))
 
 
 def _restored(kind: type[Archive], path: str, options: dict[str, Any]) -> Archive:
     return kind(path, **options)
 
 
-def _merge(book: str, month: str, files: list[Found], rows: int) -> Rows:
+def _merge(book: str, month: str, files: list[tuple[str, str]], rows: int) -> Rows:
     opened = cursor()  # until the rows are written
-    write = views.merger(opened, book, month, files, rows)
+    write = views.merged(opened, book, month, files, rows)
 
     def written(path: str) -> None:
         with closing(opened):

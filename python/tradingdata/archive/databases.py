@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,43 +25,37 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "temp_directory": "",
+    "memory_limit": "50%",
 }
-
-
+_lock = threading.Lock()
+_known: dict[str | None, Any] = {}  # by folder, the last one used last
 _forked: list[Any] = []  # closing a parent's database would wait for its threads
 
 
-class _Databases:
-    """The databases of this process: one for each folder that queries read, and an open one."""
+def cursor(folder: str | None = None) -> Any:
+    """Returns a connection to the database that can only read a folder, or to the open one."""
+    with _lock:
+        _known[folder] = database = _known.pop(folder, None) or _database(folder)
+        locked = [each for each in _known if each is not None]
+        if len(locked) > _OPEN_DATABASES:
+            del _known[locked[0]]
+        return database.cursor()
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process = os.getpid()
-        self._known: OrderedDict[str | None, Any] = OrderedDict()
 
-    def cursor(self, folder: str | None) -> Any:
-        """Returns a connection to the database that can only read a folder, or to the open one."""
-        with self._lock:
-            if self._process != os.getpid():  # the threads of a database exist in its process only
-                _forked.append(self._known)
-                self._process, self._known = os.getpid(), OrderedDict()
-            if folder not in self._known:
-                self._known[folder] = _database(folder)
-            self._known.move_to_end(folder)
-            locked = [each for each in self._known if each is not None]
-            if len(locked) > _OPEN_DATABASES:
-                del self._known[locked[0]]
-            return self._known[folder].cursor()
+def _renew() -> None:
+    """Begins anew in a forked child, where another thread of the parent may hold the lock."""
+    global _lock, _known
+    _forked.append(_known)
+    _lock, _known = threading.Lock(), {}
 
-    def renew(self) -> None:
-        """Replaces a lock that another thread held when this process was forked."""
-        self._lock = threading.Lock()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 def _database(folder: str | None) -> Any:
     database = duckdb.connect(config=_CONFIGURATION)
     database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
-    database.execute("SET GLOBAL memory_limit = '50%'")
     if folder is not None:
         allowed = f"[{quoted(folder)}, {quoted(escaped(folder))}]"
         database.execute(f"SET allowed_directories = {allowed}")
@@ -71,15 +63,10 @@ def _database(folder: str | None) -> Any:
     return database
 
 
-_databases = _Databases()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_databases.renew)
-
-
 @contextmanager
 def connection(folder: str | None = None) -> Iterator[Any]:
     """Opens a connection with views of its own; with a folder, it can read that and no more."""
-    with closing(_databases.cursor(folder)) as opened:
+    with closing(cursor(folder)) as opened:
         try:
             yield opened
         except duckdb.Error as error:
@@ -95,28 +82,17 @@ def redacted(error: Exception) -> str:
     return text
 
 
-def cursor() -> Any:
-    """Returns a connection that remains open as long as a relation of it does."""
-    return _databases.cursor(None)
-
-
 def interruptible(connection: Any, work: Callable[[], Result]) -> Result:
     """Returns the result of work on a connection, which Ctrl-C ends on the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        return work()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         try:
-            while True:
-                try:
-                    return future.result(0.05)
-                except FutureTimeout:
-                    if future.done():
-                        raise
+            while not wait([future], 0.05).done:
+                pass
         except BaseException:
-            if not future.done():
-                connection.interrupt()
+            connection.interrupt()
             raise
+        return future.result()
 
 
 def escaped(path: str) -> str:

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._util.declarations import RECORDS
-from .._util.warn import warn_user
+from ..accounts.fetch import Accounts, accounts_error, side_by_side
 from ..books.book import OrderBook, TradeBook
-from ..books.issues import decode_issues, warn_of_lost
-from ..errors import ArchiveError, DataWarning
-from ..table.rows import on_clock
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
+from ..table.rows import on_clock, row_type
 from . import views
-from .coverage import Index, Line, newest, rank_of
+from .coverage import newest, rank_of
 from .databases import connection
-from .log import Log
+from .log import Line, Log, months_of
 from .store import Rows, Store
 
 AnyBook = TradeBook | OrderBook
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
+# The order book comes first, because the service clears it after the session.
+CALLS = {"orders": "order_book", "trades": "trade_book"}
 _EARLIEST = date(1990, 1, 1)
 _LATEST = date(2200, 1, 1)
 _CLOCKS_AGREE = timedelta(minutes=2)
 _AHEAD = timedelta(366)  # a trade of a later day has a wrong time
-_AT = "%Y-%m-%dT%H:%M:%S.%f"
+_BATCH, _PATIENCE = 400, 2.0  # responses, and seconds after which what has arrived is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,18 @@ class ArchiveFetch:
         return self.error is None
 
 
+class Fetched(NamedTuple):
+    """The log entries that `Archive.fetch` wrote for one account.
+
+    Attributes:
+        orders: Entry of the order book.
+        trades: Entry of the trade book.
+    """
+
+    orders: ArchiveFetch
+    trades: ArchiveFetch
+
+
 class Received(NamedTuple):
     """A response or a failure to store; ``at`` is an aware time, or None if unknown."""
 
@@ -93,7 +105,6 @@ class Ingest:
     """Stores what was received."""
 
     store: Store
-    index: Index
     zone: tzinfo
     day_start: time
     keep: bool
@@ -102,10 +113,7 @@ class Ingest:
         """Returns a line of a response or failure as an entry."""
         rows = sum(line["days"].values())
         return ArchiveFetch(
-            id=line["id"],
-            book=line["book"],
             account=line["account"] or None,
-            source=line["source"],
             at=line["at"] and time_of(line["at"]).astimezone(self.zone),
             filed_at=time_of(line["filed"]).astimezone(self.zone),
             complete=line["sha256"] is not None,
@@ -113,15 +121,12 @@ class Ingest:
             rows=rows,
             stored=(line["repeats"] is None and rows > 0) if stored is None else stored,
             withdrawn=withdrawn,
-            **{name: line[name] for name in ("sha256", "error", "message")},
+            **{x: line[x] for x in ("id", "book", "source", "sha256", "error", "message")},
         )
 
-    def mark(self, source: str, **values: Any) -> None:
-        """Writes a line that is no response: the end of an account, or of a response."""
-        line = _line(secrets.token_hex(16), "", "", source) | values
-        if source == "withdraw":
-            line |= {"id": _hash(f"withdraw {line['withdraws']}"), "again": True}
-        self.store.commit([line], [])
+    def mark(self, source: str, *lines: dict[str, Any]) -> None:
+        """Writes lines that are no responses: the end of an account, or of responses."""
+        self.store.commit([_line(source) | line for line in lines], [])
 
     def store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -133,14 +138,13 @@ class Ingest:
         lines: list[Line] = []
         contents: dict[tuple[str, str], list[views.Content]] = {}
         with connection() as opened:
-            with self.store.lock:  # so that no other thread changes the index meanwhile
+            with self.store.lock:  # so that no other thread changes the log meanwhile
                 log = self.store.log()
-                self.index.update(log)
                 for each in received:
                     line = self._line_of(each, remarks)
                     known = log.lines.get(line["id"])
-                    if known and self.store.is_sound(log, known, whole=True):
-                        gone = line["id"] in self.index.withdrawn
+                    if known and self.store.is_sound(log, known, intact=True):
+                        gone = line["id"] in log.withdrawn
                         entries.append(self.entry(known, stored=False, withdrawn=gone))
                         if gone:
                             remarks.append(
@@ -148,34 +152,33 @@ class Ingest:
                                 "book with another time (`at`) to have its records again"
                             )
                         continue  # the same response once more
-                    if each.book is not None and not self._repeats(log, line, each):
-                        content = self._content_of(each, line, remarks)
+                    if each.book is not None and not self._repeats(log, line):
+                        content = self._content_of(opened, each, line, remarks)
                         self._compare(opened, log, content)
-                        for month in sorted(
-                            {day[:7] for day, rows in line["days"].items() if rows}
-                        ):
+                        for month in months_of(line):
                             contents.setdefault((each.name, month), []).append(content)
                     lines.append(line)
                     entries.append(self.entry(line))
             if lines:
-                self.store.commit(lines, [_rows_of(opened, *each) for each in contents.items()])
+                tables = [_rows_of(opened, *each) for each in sorted(contents.items())]
+                self.store.commit(lines, tables)
         return entries
 
     def _line_of(self, received: Received, remarks: list[str]) -> Line:
         """Returns the line of a response or failure, without its days."""
-        book = received.book
-        line = _line(secrets.token_hex(16), received.account, received.name, received.source)
-        at = received.at
-        line["at"] = line["local"] = at and f"{at.astimezone(UTC):{_AT}}"
-        served = _service_clock(received)
-        if at and served:
+        book, at = received.book, received.at
+        line = _line(received.source) | {"account": received.account, "book": received.name}
+        line["at"] = line["local"] = at and _text_of(at)
+        response = None if book is None else book.response
+        # A time that a caller gave needs no other.
+        served = response.served_at if response and response.received_at == at else None
+        if at and served and abs(at - served) > _CLOCKS_AGREE:
             remarks.append(
                 f"the local clock says {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} and the service's "
                 f"{served:%Y-%m-%d %H:%M:%S} (UTC), which decides the day of its {received.name}: "
                 "set the local clock"
             )
-            at = served
-            line["at"] = f"{at.astimezone(UTC):{_AT}}"
+            at, line["at"] = served, _text_of(served)
         clock = (at or datetime.now(UTC)).astimezone(self.zone)
         line["day"] = str(clock.date() - timedelta(clock.time() < self.day_start))
         if book is None:
@@ -183,64 +186,62 @@ class Ingest:
             message = str(received.error).encode(errors="replace").decode()
             error = type(received.error).__name__
             return line | {"error": error, "message": message, "days": {line["day"]: 0}}
-        response = book.response
         body = response.sha256 if response else hashlib.sha256(book._rows.to_json()).hexdigest()
-        key = "\n".join((received.account, received.name, line["local"] or "", body))
-        line |= {"id": _hash(key), "again": True, "body": body}
-        if response is not None:
-            line["sha256"] = body
-        return line
+        key = (received.account, received.name, line["local"] or "", body)
+        sha256 = body if response else None
+        return line | {"id": _id(*key), "again": True, "body": body, "sha256": sha256}
 
-    def _repeats(self, log: Log, line: Line, received: Received) -> bool:
-        """Says in a line which response it repeats, the newest one of its day; returns whether."""
-        lines = self.index.lines.get((line["account"], line["book"]), {}).get(line["day"], [])
-        same = [x for x in lines if x["body"] == line["body"] and x["day"] == line["day"]]
-        if same:
-            one = max(same, key=rank_of)  # they are in the order in which they were stored
-            root = log.lines[one["repeats"] or one["id"]]
-            rows = {day: count for day, count in root["days"].items() if count}
-            fronts = [
-                newest(self.index.lines[line["account"], line["book"]][day], day) for day in rows
-            ]
-            lasts = [[*front.items()][-1] for front in fronts if front]
-            if (
-                rows
-                and {last for last, _ in lasts} == {root["id"]}
-                and rank_of(line) > max(rank for _, rank in lasts)
-                and self.store.is_sound(log, root)
-            ):
-                line |= {"repeats": root["id"], "lost": root["lost"]}
-                self._cover(line, received, rows)
-                return True
-        return False
+    def _repeats(self, log: Log, line: Line) -> bool:
+        """Says in a line which response it repeats, the newest one of its days; returns whether."""
+        known = log.days.get((line["account"], line["book"]), {})
+        known = {day: [x for x in lines if not x["error"]] for day, lines in known.items()}
+        last = max(known.get(line["day"], []), key=rank_of, default=None)
+        if last is None or last["body"] != line["body"]:
+            return False
+        root = log.lines[last["repeats"] or last["id"]]
+        rows = {day: count for day, count in root["days"].items() if count}
+        lasts = [max(known.get(day, [root]), key=rank_of) for day in rows]
+        is_newest = all(x["body"] == line["body"] and rank_of(x) < rank_of(line) for x in lasts)
+        if not rows or not is_newest or not self.store.is_sound(log, root):
+            return False
+        line |= {"repeats": root["id"], "lost": root["lost"]}
+        self._cover(line, rows)
+        return True
 
-    def _cover(self, line: Line, received: Received, rows: dict[str, int]) -> None:
+    def _cover(self, line: Line, rows: dict[str, int]) -> None:
         """Sets the days of a line, of which these have rows, and those that it covers."""
         covered = set()
         if line["sha256"] is not None:
             if line["book"] == "trades":
                 covered = set(rows)
-            at = line["at"] and time_of(line["at"])
-            if at and (
-                line["book"] == "orders" or line["day"] == str(at.astimezone(self.zone).date())
-            ):
+            at = line["at"] and time_of(line["at"]).astimezone(self.zone)
+            if at and (line["book"] == "orders" or line["day"] == str(at.date())):
                 covered.add(line["day"])
         line["covered"] = sorted(covered)
         days = sorted(covered | rows.keys()) or [line["day"]]
         line["days"] = {day: rows.get(day, 0) for day in days}
 
-    def _content_of(self, received: Received, line: Line, remarks: list[str]) -> views.Content:
+    def _content_of(
+        self, connection: Any, received: Received, line: Line, remarks: list[str]
+    ) -> views.Content:
         """Returns the rows of a response, and sets the days of its line."""
         book = received.book
         if not self.keep and not book._rows.masked:
             book = book._unpacked(*book._packed(), keep_personal_data=False)
-        rows, line["lost"] = _stored(book, self.zone)
+        sent = _sent(book)
+        line["lost"] = sent is not None
+        if book._rows.zone is not None and str(book._rows.zone) != str(self.zone):
+            book = book._of(on_clock(book._rows, self.zone), issues=book.issues)
+        book = book.localize(None)
+        if sent is None:
+            book = book.sort(*views.SORTED[received.name])
         day = date.fromisoformat(line["day"])
         limits = (_EARLIEST, day + _AHEAD if received.at else _LATEST)
         by_time = received.name == "trades" or received.at is None
-        content = views.Content(received.name, rows, line, by_time, limits)
-        days, wrong = content.count_days()
-        self._cover(line, received, days)
+        rows = book._selection(extra=True)._exported
+        content = views.Content(received.name, rows, sent, line, limits if by_time else None)
+        days, wrong = content.count_days(connection)
+        self._cover(line, days)
         if wrong:
             remarks.append(
                 f"{wrong} of these {received.name} have a time that cannot be right and are "
@@ -251,16 +252,17 @@ class Ingest:
     def _compare(self, connection: Any, log: Log, content: views.Content) -> None:
         """Says in a line of which earlier responses it has all records."""
         line = content.line
-        lines = self.index.lines.get((line["account"], line["book"]), {})
+        lines = log.days.get((line["account"], line["book"]), {})
         rank, days = rank_of(line), {*line["days"], line["day"]}
         fronts = [newest(lines[day], day) for day in days if day in lines]
         older = {one for front in fronts for one, at in front.items() if at < rank}
         if not older or not len(content.rows):
             return
-        wanted = {(one, day[:7]) for one in older for day, n in log.lines[one]["days"].items() if n}
+        wanted = [(one, month) for one in sorted(older) for month in months_of(log.lines[one])]
         with suppress(ArchiveError, views.Error):  # damage costs a comparison, not the response
-            files = self.store.find(log, sorted(wanted))
-            line["covers"] = views.covered(connection, content, files, sorted(older))
+            files = [file["place"] for file in self.store.find(log, wanted)]
+            pairs = [*zip(files, (one for one, _ in wanted), strict=True)]
+            line["covers"] = views.covered(connection, content, pairs, sorted(older))
 
 
 def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
@@ -268,117 +270,169 @@ def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Con
     days = [day for content in contents for day in content.line["days"].items()]
     rows = sum(count for day, count in days if day[:7] == month)
     # Several files of a commit would share the names of registered rows.
-    return Rows(book, month, rows, lambda path: views.writer(connection, month, contents)(path))
+    return Rows(
+        book, month, rows, lambda path: views.written(connection, month, contents, rows)(path)
+    )
 
 
-def _service_clock(received: Received) -> datetime | None:
-    """Returns the time of the service's clock, if the local one differs from it too much."""
-    response = getattr(received.book, "response", None)
-    if response is None or response.served_at is None or received.at != response.received_at:
-        return None  # the time is one that a caller gave
-    differs = abs(received.at - response.served_at) > _CLOCKS_AGREE
-    return response.served_at if differs else None
+def _sent(book: AnyBook) -> _core.Slice | None:
+    """Returns the text of each row, as it was sent, that may have values that did not fit."""
+    lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
+    columns = [book._rows.column(name) for name in lost & set(book.columns)]
+    if not columns:
+        return None
+    texts = book._rows.record_texts()
+    kept = [text if None in row else None for text, *row in zip(texts, *columns, strict=True)]
+    return _core.table_of(row_type("Sent", [("sent", "text", "")]), [kept])
 
 
-def _line(identity: str, account: str, book: str, source: str) -> Line:
+def _line(source: str) -> Line:
     return {
-        "id": identity,
-        "account": account,
-        "book": book,
+        "id": secrets.token_hex(16),
+        **dict.fromkeys(("account", "book", "message"), ""),
         "source": source,
         "at": None,
         "local": None,  # the same by the local clock
-        "filed": f"{datetime.now(UTC):{_AT}}",
+        "filed": _text_of(datetime.now(UTC)),
         "day": str(date.today()),
         "days": {},
         "covered": [],
-        "body": None,
-        "sha256": None,
-        "error": None,
-        "message": "",
+        **dict.fromkeys(("body", "sha256", "error", "repeats")),
         "covers": [],
-        "repeats": None,
-        "lost": 0,
+        "lost": False,
         "again": False,  # whether it can be stored again, with the same id
     }
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def withdrawal(line: Line) -> Line:
+    """Returns what the line of a withdrawal has."""
+    kept = {name: line[name] for name in ("account", "book", "day")}
+    return kept | {"id": _id("withdraw", line["id"]), "withdraws": line["id"], "again": True}
+
+
+def _id(*facts: str) -> str:
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
+
+
+def _text_of(at: datetime) -> str:
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 def time_of(text: str) -> datetime:
     """Returns the time that a line has as text."""
-    return datetime.strptime(text, _AT).replace(tzinfo=UTC)
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def warn_of(remarks: Iterable[str]) -> None:
-    """Warns the caller of what was found while storing."""
-    for remark in remarks:
-        warn_user(DataWarning(remark))
-
-
-def _stored(book: AnyBook, zone: tzinfo) -> tuple[_core.Slice, int]:
-    """Returns the rows of a book with their unknown fields and values that did not fit.
-
-    Also returns how many rows have values that did not fit. The times of a book with another zone
-    are put on the clock of the archive's.
-    """
-    lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
-    texts = book._rows.record_texts() if lost else []
-    if book._rows.zone is not None and str(book._rows.zone) != str(zone):
-        book = book._of(on_clock(book._rows, zone), issues=book.issues)
-    book = book.localize(None)
-    lost &= set(book.columns)
-    if not lost:  # sorted, since sorting again, when they are read, is fast
-        book = book.sort(views.TIMES[RECORDS[book._record]["noun"][1]][0], "row_no")
-    content = book._selection(extra=True)._exported
-    if not lost:
-        return content, 0
-    columns = {name: book._rows.column(name) for name in lost}
-    rows = [row for row in range(len(book)) if any(c[row] is None for c in columns.values())]
-    values = content.to_dict(_core.names_of(content.row_type))
-    found = 0
-    for row in rows:
-        sent = json.loads(texts[row], parse_float=_Digits, parse_int=_Digits, parse_constant=str)
-        kept = [
-            f"{json.dumps(name)}: {_spelled(sent[name])}"
-            for name in lost
-            if sent.get(name) not in (None, "") and columns[name][row] is None
-        ]
-        if kept:
-            found += 1
-            own = values["extra"][row]
-            values["extra"][row] = (
-                "{" + ", ".join([*([own.strip()[1:-1]] if own else []), *kept]) + "}"
-            )
-    return _core.table_of(content.row_type, list(values.values())), found
-
-
-class _Digits(str):
-    """A number as it was spelled."""
-
-
-def _spelled(value: Any) -> str:
-    return str(value) if isinstance(value, _Digits) else json.dumps(value)
-
-
-def with_lost_values(
-    name: str, book: AnyBook, extras: Sequence[tuple[int, str]], *, keep: bool
-) -> AnyBook:
-    """Returns a book with the issues of values that did not fit when they were received.
+class Arrivals:
+    """Stores what arrives of accounts, in one commit if all arrive soon.
 
     Args:
-        name: Which book it is.
-        book: The book.
-        extras: Rows, each with its unknown fields and such values as a JSON object.
-        keep: Whether personal values are kept.
+        store: What stores responses and failures, and returns their entries.
     """
-    body = f"[{','.join(text for _, text in extras)}]".encode()
-    found = decode_issues(_core.decode_list(book._record, body, False, keep))
-    lost = [x._replace(row=extras[x.row][0]) for x in found if x.lost and x.raw]
-    if not lost:
-        return book
-    warn_of_lost(lost, book._record)
-    whole: AnyBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
-    return whole
+
+    def __init__(self, store: Callable[[Sequence[Received]], list[ArchiveFetch]]) -> None:
+        self._store = store
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._pending: list[Received] = []
+        self._timer: threading.Timer | None = None
+        self.entries: dict[tuple[str, str], ArchiveFetch] = {}
+        self.errors: dict[str, Exception] = {}  # the first of each account
+        self.failure: ArchiveError | None = None
+
+    def fetch(self, client: Any, timeout: float | None) -> None:
+        """Fetches both books of a client, even if one fails, and has them stored."""
+        received = []
+        account = client.account or ""
+        try:
+            for name, call in CALLS.items():
+                book, failure = None, None
+                try:
+                    book = getattr(client, call)(timeout=timeout)
+                except ConfigurationError as error:  # nothing was requested
+                    self.fail(account, error)
+                    continue
+                except (TypeError, ValueError):
+                    raise
+                except Exception as error:
+                    failure = error
+                    self.fail(account, error)
+                response = None if book is None else book.response
+                at = response.received_at if response else datetime.now(UTC)
+                received.append(Received(name, account, "fetch", at, book, failure))
+        finally:
+            self._put(received)
+
+    def fetch_all(self, accounts: Accounts, timeout: float | None) -> None:
+        """Fetches the books of accounts side by side."""
+
+        def both(label: str) -> None:
+            try:
+                with accounts._client(label) as client:
+                    self.fetch(client, timeout)
+            except TradingDataError as error:  # the account has no client
+                self.fail(label, error)
+
+        work = side_by_side(both, accounts.labels, accounts._concurrency, accounts._progress)
+        with closing(work) as done:
+            for _ in done:
+                pass
+
+    def fail(self, account: str, error: Exception) -> None:
+        """Keeps the error of an account."""
+        if isinstance(error, TradingDataError):
+            error.account = error.account or account or None
+        if (first := self.errors.setdefault(account, error)) is not error:
+            first.add_note(f"and another book failed too: {error}")
+
+    def _put(self, received: Sequence[Received]) -> None:
+        with self._lock:
+            self._pending += received
+            is_full = len(self._pending) >= _BATCH
+            if self._timer is None and not is_full:
+                self._timer = threading.Timer(_PATIENCE, self.flush)
+                self._timer.daemon = True
+                self._timer.start()
+        if is_full:
+            self.flush()
+
+    def flush(self) -> None:
+        """Stores what has arrived."""
+        with self._turn:
+            with self._lock:
+                pending, self._pending = self._pending, []
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = None
+            try:
+                entries = self._store(pending) if pending else []
+            except ArchiveError as error:
+                if self.failure is not None:
+                    error.books = (*self.failure.books, *error.books)
+                self.failure = error
+                return
+            for each, entry in zip(pending, entries, strict=True):
+                self.entries[each.account, each.name] = entry
+
+    def found(self, labels: Sequence[str], *, several: bool) -> dict[str, Fetched]:
+        """Returns the entries by label; raises what failed.
+
+        Of several accounts, the ``received`` of the AccountsError are the entries of the others.
+        """
+        errors = {label: self.errors[label] for label in labels if label in self.errors}
+        if self.failure is not None:
+            for error in errors.values():
+                self.failure.add_note(f"and another book failed too: {error}")
+                if not self.failure.books:
+                    error.add_note(f"and the archive could not log it: {self.failure}")
+                    raise error from None
+            raise self.failure
+        if errors and not several:
+            raise errors[labels[0]]
+        found = {
+            label: Fetched(*(self.entries[label, name] for name in CALLS))
+            for label in labels
+            if label not in errors
+        }
+        if errors:
+            raise accounts_error(errors, found)
+        return found

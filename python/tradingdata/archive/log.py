@@ -1,28 +1,14 @@
-"""The log of an archive as it was read: commits, and the union of their lines."""
+"""The log of an archive as it was read: commits, and the union of their lines by id, by day."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import secrets
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
-
-
-class Found(NamedTuple):
-    """A row file that is there.
-
-    Attributes:
-        path: A path that DuckDB can read.
-        ids: The responses that were looked for and are in it.
-        whole: Whether it has no others.
-    """
-
-    path: str
-    ids: list[str]
-    whole: bool
+Line = dict[str, Any]
 
 
 class Lost(NamedTuple):
@@ -44,103 +30,116 @@ class Lost(NamedTuple):
 
 
 class Log:
-    """The commits that were read; grows as others are written, since none of them changes."""
+    """Commits by the path of their file; `update` adds those that are new."""
 
-    def __init__(self) -> None:
-        self.commits: dict[str, Json] = {}  # by the path of the log file
+    def __init__(self, withdrawn: Iterable[str] = ()) -> None:
+        self.commits: dict[str, Json] = {}
         self.damaged: dict[str, str] = {}  # the problem by the path
         self.drafts: set[str] = set()  # commits that were begun
-        self._forget()
-
-    def _forget(self) -> None:
-        self.generation = secrets.token_hex(8)
-        self.lines: dict[str, Json] = {}  # by id
-        self.order: list[str] = []  # ids, as they were read
-        self.heads: dict[str, Json] = {}  # commits that no other saw, for the next one to name
         self.known: set[str] = set()  # commits, also those that were merged
         self.saw: dict[str, Json] = {}  # commits that others saw
+        self.lines: dict[str, Line] = {}  # by id
         self.files: dict[tuple[str, str], list[Json]] = {}  # by id and month, the newest last
         self.contents: dict[str, set[str]] = {}  # ids by the path of a row file
+        self.withdrawn = set(withdrawn)
+        # Of responses and failures that were not withdrawn, by account and book, and day.
+        self.days: dict[tuple[str, str], dict[str, list[Line]]] = {}
+        self.covered: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self.failed: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self.since: dict[str, str] = {}
+        self.last: dict[str, tuple[str, str]] = {}  # the last day, with the time of its line
+        self.retired: dict[str, tuple[str, str]] = {}  # the time of the line, with the day
 
-    def rebuild(self, paths: Collection[str]) -> None:
-        """Forgets everything that is not in these files."""
-        kept = sorted(self.commits.keys() & set(paths))
-        contents = self.commits
-        self._forget()
-        self.commits = {path: contents[path] for path in kept}
-        for path in kept:
-            self._add(self.commits[path])
+    def update(self, contents: Mapping[str, Json]) -> Log:
+        """Returns this log with the commits that are there, or another one if some are not."""
+        new = set(contents) - self.commits.keys()
+        lines = [line for path in new for line in contents[path]["lines"]]
+        withdrawn = {line["withdraws"] for line in lines if line["source"] == "withdraw"}
+        log = self
+        if self.commits.keys() - contents.keys() or not withdrawn <= self.withdrawn:
+            log, new = Log(self.withdrawn | withdrawn), set(contents)
+        for path in sorted(new):
+            log._add(path, contents[path])
+        return log
 
-    def read(self, path: str, content: bytes) -> None:
-        """Adds a log file, unless its content is not the one that was written."""
-        digest = path.rpartition("-")[2].removesuffix(".json")
-        if hashlib.sha256(content).hexdigest()[: len(digest)] != digest:
-            self.damaged[path] = f"{path} is not as it was written"
-            return
-        self.commits[path] = found = json.loads(content)
-        self._add(found)
-
-    def _add(self, found: Json) -> None:
-        *merged, name = found["commits"]
-        self.known.update(found["commits"])
-        for saw in found["saw"]:
+    def _add(self, path: str, content: Json) -> None:
+        self.commits[path] = content
+        self.known.update(content["commits"])
+        for saw in content["saw"]:
             self.saw.setdefault(saw["commit"], saw)
-        for seen in (*merged, *(saw["commit"] for saw in found["saw"])):
-            self.heads.pop(seen, None)
-        if name not in self.saw:
-            ids = [line["id"] for line in found["lines"] if line["again"]]
-            self.heads[name] = {"commit": name, "days": extent_of(found["lines"]), "ids": ids}
-        for line in found["lines"]:
+        by_book = {(file["book"], file["month"]): file for file in content["files"]}
+        self.contents |= {file["path"]: set() for file in content["files"]}
+        for line in content["lines"]:
             known = self.lines.setdefault(line["id"], line)
             if known is line:
-                self.order.append(line["id"])
+                self._add_line(line)
             elif line["commit"] < known["commit"]:
                 known.update(line)
-        by_book = {(file["book"], file["month"]): file for file in found["files"]}
-        for file in found["files"]:
-            self.contents[file["path"]] = set()
-        for line in found["lines"]:
-            if line["repeats"] is None:
-                for month in months_of(line):
-                    if file := by_book.get((line["book"], month)):
-                        self.contents[file["path"]].add(line["id"])
-                        known_files = self.files.setdefault((line["id"], month), [])
-                        known_files.append(file)
-                        known_files.sort(key=lambda each: str(each["path"].rpartition("/")[2]))
+            for month in months_of(line):
+                if file := by_book.get((line["book"], month)):
+                    self.contents[file["path"]].add(line["id"])
+                    files = self.files.setdefault((line["id"], month), [])
+                    files.append(file)
+                    files.sort(key=lambda each: str(each["path"].rpartition("/")[2]))
+
+    def _add_line(self, line: Line) -> None:
+        account, book, filed = line["account"], line["book"], line["filed"]
+        if line["source"] == "retire":
+            self.retired[account] = max(self.retired.get(account, ("", "")), (filed, line["day"]))
+        if line["source"] not in ("fetch", "add") or line["id"] in self.withdrawn:
+            return
+        days = self.days.setdefault((account, book), {})
+        for day in line["days"]:
+            days.setdefault(day, []).append(line)
+        day = max(line["days"])
+        self.since[account] = min(self.since.get(account, day), day)
+        self.last[account] = max(self.last.get(account, ("", "")), (filed, day))
+        self.covered[account, book].update(map(_ordinal, line["covered"]))
+        if line["error"] is not None:
+            self.failed[account, book].update(map(_ordinal, line["days"]))
+
+    def heads(self) -> list[Json]:
+        """Returns the commits that no other saw, for the next one to name."""
+        merged = {name for each in self.commits.values() for name in each["commits"][:-1]}
+        return [
+            {
+                "commit": name,
+                "days": extent_of(each["lines"]),
+                "ids": [line["id"] for line in each["lines"] if line["again"]],
+            }
+            for each in self.commits.values()
+            if (name := each["commits"][-1]) not in self.saw and name not in merged
+        ]
 
     def merged(self) -> dict[str, str]:
         """Returns the log files that others make superfluous, each with one that is greater."""
-        by_month: dict[str, list[str]] = {}
-        for path in self.commits:
-            if len(self.commits[path]["commits"]) > 1:
-                by_month.setdefault(path.split("/")[1], []).append(path)
-        contained = {
-            path: (
-                set(self.commits[path]["commits"]),
-                {x["id"] for x in self.commits[path]["lines"]},
-            )
-            for paths in by_month.values()
-            for path in paths
+        contents = {
+            path: (set(each["commits"]), {line["id"] for line in each["lines"]})
+            for path, each in sorted(self.commits.items())
         }
+        large = [path for path, (commits, _) in contents.items() if len(commits) > 1]
         found = {}
-        for path, content in self.commits.items():
-            for other in sorted(by_month.get(path.split("/")[1], ())):
-                commits, ids = contained[other]
-                if (
-                    other > path
-                    and commits.issuperset(content["commits"])
-                    and ids.issuperset(line["id"] for line in content["lines"])
-                ):
+        for path, (commits, ids) in contents.items():
+            for other in large:
+                same_month = other.split("/")[1] == path.split("/")[1]
+                has_all = commits <= contents[other][0] and ids <= contents[other][1]
+                if same_month and other > path and has_all:
                     found[path] = other
         return found
 
 
-def months_of(line: Json) -> set[str]:
-    """Returns the months of the rows of a line."""
+def months_of(line: Line) -> set[str]:
+    """Returns the months of the rows that were stored with a line."""
+    if line["repeats"] is not None:
+        return set()
     return {day[:7] for day, rows in line["days"].items() if rows}
 
 
-def extent_of(lines: Iterable[Json]) -> tuple[str, str]:
+def extent_of(lines: Iterable[Line]) -> tuple[str, str]:
     """Returns the first and the last day of lines."""
     days = [day for line in lines for day in (*line["days"], line["day"])]
     return min(days), max(days)
+
+
+def _ordinal(day: str) -> int:
+    return date.fromisoformat(day).toordinal()

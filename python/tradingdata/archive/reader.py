@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from .._util.validate import text
+from .. import _core
+from ..books.issues import decode_issues, warn_of_lost
 from ..errors import ArchiveError
 from . import coverage, views
-from .coverage import Span, span_of
+from .coverage import Day, MissingDay, Span, span_of
 from .databases import connection, redacted
-from .ingest import KINDS, time_of, with_lost_values
+from .ingest import KINDS, AnyBook, time_of
+from .log import Line, Log, Lost
 from .store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from duckdb import DuckDBPyRelation
-
-    from .coverage import Day, Index, MissingDay
-    from .ingest import AnyBook
-    from .log import Log, Lost
 
 Result = TypeVar("Result")
 
@@ -31,28 +25,24 @@ class Reader:
 
     Args:
         store: The files.
-        index: What their log says of days.
         is_session: Whether a day must have been fetched.
         keep: Whether personal values are kept.
     """
 
-    def __init__(
-        self, store: Store, index: Index, is_session: Callable[[date], bool], *, keep: bool
-    ) -> None:
-        self.store, self.index, self.is_session, self.keep = store, index, is_session, keep
+    def __init__(self, store: Store, is_session: Callable[[date], bool], *, keep: bool) -> None:
+        self.store, self.is_session, self.keep = store, is_session, keep
 
     @contextmanager
-    def read(self, span: Span | None = None, *, check: bool = True) -> Iterator[tuple[Log, Index]]:
+    def log(self, span: Span | None = None) -> Iterator[Log]:
         """Holds the log as it is now.
 
-        Raises ArchiveError if a commit of the days was lost, unless this is not to ``check`` it.
+        Raises ArchiveError if a commit with responses of the days, if there are any, was lost.
         """
-        with explained(self.store.root, "read"), self.store.lock:
+        with explained(self.store.root), self.store.lock:
             log = self.store.log()
-            self.index.update(log)
-            if check:
-                self.check_lost(log, span or Span())
-            yield log, self.index
+            if span is not None:
+                self.check_lost(log, span)
+            yield log
 
     def check_lost(self, log: Log, span: Span) -> None:
         """Raises ArchiveError if a commit with responses of some days was lost."""
@@ -60,26 +50,25 @@ class Reader:
         if span.first is not None and span.last is not None:
             first, last = span.first, span.last
             numbers = range(12 * first.year + first.month - 1, 12 * last.year + last.month)
-            months = [f"{number // 12:04}-{number % 12 + 1:02}" for number in numbers]
+            months = {f"{number // 12:04}-{number % 12 + 1:02}" for number in numbers}
+        low, high = span.texts()
         for lost in self.store.lost(log, months):
-            if days := self._days_of(log, lost):
-                first_day, last_day = days
-                low, high = span.texts()
-                if first_day <= high and last_day >= low:
-                    raise ArchiveError(
-                        f"{self.store.root} is damaged: {lost.problem}, which has responses of "
-                        f"{coverage.in_words(*days)}: restore a backup, or add the responses again",
-                        file=self.store.root,
-                    )
+            days = self._days_of(log, lost)
+            if days and days[0] <= high and days[1] >= low:
+                raise ArchiveError(
+                    f"{self.store.root} is damaged: {lost.problem}, which has responses of "
+                    f"{coverage.in_words(*days)}: restore a backup, or add the responses again",
+                    file=self.store.root,
+                )
 
     def _days_of(self, log: Log, lost: Lost) -> tuple[str, str] | None:
         """Returns the days of a lost commit; None if everything of it was stored again."""
         try:
-            rows = [row for path in lost.files for row in views.rows_of_file(path)]
+            rows = views.days_in(lost.files)
         except views.Error:
             return lost.days
-        unknown = [day for identity, day in rows if identity not in log.lines]
-        if unknown or rows:
+        if rows:
+            unknown = [day for identity, day in rows if identity not in log.lines]
             return (min(unknown), max(unknown)) if unknown else None
         if lost.ids is not None:
             return None if lost.ids <= log.lines.keys() else lost.days
@@ -92,107 +81,97 @@ class Reader:
         self, books: Sequence[str], start: Day | None, end: Day | None, account: str | None
     ) -> tuple[Span, list[MissingDay]]:
         """Returns the days that are meant, and those that were never fetched."""
-        span = span_of(start, end, label_of(account))
-        first, last, label = span
-        with self.read(span) as (_, index):
-            if first is None or last is None:
-                dated = {}
-                for name in books:
-                    if extent := index.extent(name, span):
-                        dated[name] = extent
+        span = span_of(start, end, account)
+        with self.log(span) as log:
+            checked = {}
+            if span.first is None or span.last is None:
+                label = span.account
+                extents = {name: coverage.extent(log, name, label) for name in books}
+                dated = [each for each in extents.values() if each]
                 if not dated:
                     raise ArchiveError(
                         f"{self.store.root} has no fetches{f' of {label}' if label else ''}: fetch "
                         "first, or name the days",
                         file=self.store.root,
                     )
-                first = min(low for low, _ in dated.values())
+                first = min(low for low, _ in dated)
                 # A first trade book may have trades of days before the first fetch.
-                begun = [s for x, (s, _) in index.accounts().items() if label in (None, x)]
-                least = min(begun, default=first)
-                highest = max(high for _, high in dated.values())
-                checked = {}
-                for name in books:
-                    low, high = dated.get(name, (first, highest))
+                known = coverage.accounts_of(log)
+                begun = [since for x, (since, _) in known.items() if label in (None, x)]
+                least, last = min(begun, default=first), span.last
+                highest = max(high for _, high in dated)
+                for name, known_days in extents.items():
+                    low, high = known_days or (first, highest)
                     checked[name] = (max(low, least), last or high)
-                last = last or highest
-            else:
-                checked = dict.fromkeys(books, (first, last))
-            gaps = index.gaps((first, last), label, checked, self.is_session)
-            return Span(first, last, label), gaps
+                span = Span(first, last or highest, label)
+            days = (span.first or date.min, span.last or date.max)
+            checked = checked or dict.fromkeys(books, days)
+            return span, coverage.gaps(log, days, span.account, checked, self.is_session)
 
-    def define(self, connection: Any, name: str, span: Span) -> tuple[int, bool, bool]:
-        """Makes the views of a book.
+    def select(
+        self, connection: Any, name: str, span: Span, view: str = ""
+    ) -> tuple[str, list[coverage.Part], bool]:
+        """Returns the query of a view of a book, by default that of the newest states.
 
         Returns:
-            The number of rows that are compared, whether none of them replaces another, and whether
-            values of some did not fit.
+            The query, what is in it, and whether some values did not fit.
         """
         with explained(self.store.root, "read", f"the {name} of {span}"), self.store.lock:
             log = self.store.log()
-            self.index.update(log)
-            parts = self.index.parts(name, span)
+            if view:
+                parts = [
+                    coverage.Part(day, account, [line["id"]], line["days"][day])
+                    for day, account, lines in coverage.lines_of(log, name, span)
+                    for line in lines
+                    if line["days"][day] and line["repeats"] is None
+                ]
+            else:
+                parts = coverage.parts(log, name, span)
+            wanted = [(one, part.day[:7]) for part in parts for one in part.ids]
+            files = dict(zip(wanted, self.store.find(log, wanted), strict=True))
             taken = [
-                (one, part.day, rank, len(part.ids) > 1)
+                views.Taken(
+                    files[one, part.day[:7]]["place"], one, part.day, place, len(part.ids) > 1
+                )
                 for part in parts
-                for rank, one in enumerate(part.ids)
+                for place, one in enumerate(part.ids)
             ]
-            chosen = self._chosen(log, taken, span)
+            pairs = {(each.fetch_id, each.day) for each in taken if not each.several}
+            is_plain = len(pairs) == len(taken) and all(
+                (one, day) in pairs
+                for file in {file["path"]: file for file in files.values()}.values()
+                for one in log.contents[file["path"]]
+                for day, rows in log.lines[one]["days"].items()
+                if rows and day[:7] == file["month"] and span.has(day)
+            )
+            days = "BETWEEN DATE '{}' AND DATE '{}'".format(*span.texts()) if is_plain else ""
+            query = views.newest(connection, name, view or name, taken, days)
+            return query, parts, any(log.lines[one]["lost"] for one, _ in wanted)
+
+    def define(self, connection: Any, name: str, span: Span, view: str = "") -> None:
+        """Makes a view of a book."""
+        query, *_ = self.select(connection, name, span, view)
         with explained(self.store.root, "read", f"the {name} of {span}"):
-            views.define(connection, name, name, chosen, span)
-        rows, single = sum(part.rows for part in parts), all(len(part.ids) == 1 for part in parts)
-        return rows, single, any(log.lines[one]["lost"] for part in parts for one in part.ids)
-
-    def define_states(self, connection: Any, span: Span) -> None:
-        """Makes the view of all states of orders."""
-        with explained(self.store.root, "read", f"the orders of {span}"), self.store.lock:
-            log = self.store.log()
-            self.index.update(log)
-            taken = self.index.stored("orders", span)
-            chosen = self._chosen(log, [(one, day, 0, False) for one, day in taken], span)
-        with explained(self.store.root, "read", f"the orders of {span}"):
-            views.define(connection, "orders", "order_states", chosen, span)
-
-    def _chosen(
-        self, log: Log, taken: Sequence[tuple[str, str, int, bool]], span: Span
-    ) -> views.Chosen:
-        """Returns the files and rows of responses on days, each with its rank."""
-        days: dict[str, set[str]] = {}
-        mixed = set()
-        for one, day, _, several in taken:
-            days.setdefault(one, set()).add(day)
-            if several:
-                mixed.add(one)
-        for one, those in days.items():
-            every = {day for day, rows in log.lines[one]["days"].items() if rows and span.has(day)}
-            if every != those:
-                mixed.add(one)
-        wanted = {(one, day[:7]) for one, those in days.items() for day in those}
-        plain = sorted(each for each in wanted if each[0] not in mixed)
-        return views.Chosen(
-            self.store.find(log, plain),
-            self.store.find(log, sorted(each for each in wanted if each[0] in mixed)),
-            [each for each in taken if each[0] in mixed],
-        )
+            connection.execute(f"CREATE TEMP VIEW {view or name} AS {query}")
 
     def define_fetches(self, connection: Any, span: Span) -> None:
         """Makes the view of the log."""
-        with self.read(span) as (log, _):
-            lines = [
+        with self.log(span) as log:
+            rows = [
                 (
-                    date.fromisoformat(day),
+                    day,
                     *(line[name] or None for name in ("account", "book", "id", "source")),
                     line["at"] and time_of(line["at"]),
                     time_of(line["filed"]),
-                    date.fromisoformat(day) if day in line["covered"] else None,
+                    day if day in line["covered"] else None,
                     rows,
                     *(line[name] for name in ("sha256", "error", "message")),
                 )
-                for line in self.lines(log, span)
+                for line in lines_of(log, span)
                 for day, rows in line["days"].items()
                 if span.has(day)
             ]
-        views.define_fetches(connection, lines)
+        views.define_fetches(connection, rows)
 
     def retried(self, read: Callable[[Any], Result], folder: str | None = None) -> Result:
         """Returns the result of reading, again if files were merged meanwhile."""
@@ -208,21 +187,47 @@ class Reader:
                     raise
         raise AssertionError
 
-    def ordered(self, connection: Any, name: str, *, lost: bool) -> AnyBook:
-        """Returns a book of the rows of a view by day and time, with the issues of lost values."""
-        first = views.TIMES[name][0]
-        if name == "trades" and not lost:
-            # The days of trades are those of their times, if all have one; the core sorts faster.
-            book = self.as_book(name, connection.sql(f"SELECT * EXCLUDE fetch_id FROM {name}"))
-            if not len(book.filter(**{first: None})):
-                return book.sort(first, "client_id", "row_no", "trade_no")
-        book = self.as_book(name, views.ordered(connection, name))
+    def book(self, connection: Any, name: str, span: Span) -> AnyBook:
+        """Returns a book of the newest states by day and time, with the issues of lost values."""
+        query, parts, has_lost = self.select(connection, name, span)
+        least = sum(part.rows for part in parts)
+        is_single = all(len(part.ids) == 1 for part in parts)
+        with explained(self.store.root, "read", f"the {name} of {span}"):
+            sent: list[tuple[int, str]] = []
+            first, *others = views.SORTED[name]
+            # The days of trades are those of their times, and the core sorts faster.
+            is_dated = name == "trades" or len({part.day for part in parts}) == 1
+            book = self.as_book(name, connection.sql(query)) if is_dated else KINDS[name]()
+            if not is_dated or has_lost or book._rows.missing([first]):
+                in_order = f"SELECT * FROM ({query}) {views.ordered(name)}"
+                book = self.as_book(name, connection.sql(in_order))
+                sent = views.sent_in(connection, name, query) if has_lost else []
+            elif len(parts) > 1 or not is_single:  # not as it was stored
+                book = book.sort(first, *others)
+            if len(book) > least or (is_single and len(book) < least):
+                raise OSError(f"{len(book)} rows where the log has {least}")
+        return self._with_lost(name, book, sent)
+
+    def _with_lost(self, name: str, book: AnyBook, sent: Sequence[tuple[int, str]]) -> AnyBook:
+        """Returns a book with the issues of values that did not fit when they were received.
+
+        Args:
+            name: Which book it is.
+            book: The book.
+            sent: The numbers of rows, each with its text as it was sent.
+        """
+        body = f"[{','.join(text for _, text in sent)}]".encode()
+        found = (
+            decode_issues(_core.decode_list(book._record, body, False, self.keep)) if sent else ()
+        )
+        lost = [x._replace(row=sent[x.row][0]) for x in found if x.lost and x.raw]
         if lost:
-            extras = views.extras(connection, name)
-            book = with_lost_values(name, book, extras, keep=self.keep)
+            warn_of_lost(lost, book._record)
+            whole: AnyBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
+            return whole
         return book
 
-    def as_book(self, name: str, rows: DuckDBPyRelation) -> AnyBook:
+    def as_book(self, name: str, rows: Any) -> AnyBook:
         """Returns the rows of a relation as a book."""
         try:
             book: AnyBook = KINDS[name].from_arrow(rows, keep_personal_data=self.keep)
@@ -230,16 +235,17 @@ class Reader:
             raise OSError(str(error)) from error
         return book
 
-    def lines(self, log: Log, span: Span) -> list[dict[str, Any]]:
-        """Returns the lines of responses and failures, in the order in which they were written."""
-        found = [
-            line
-            for line in log.lines.values()
-            if line["source"] in ("fetch", "add")
-            and span.account in (None, line["account"])
-            and any(map(span.has, line["days"]))
-        ]
-        return sorted(found, key=lambda x: (x["filed"], x["account"], x["book"], x["id"]))
+
+def lines_of(log: Log, span: Span) -> list[Line]:
+    """Returns the lines of responses and failures, in the order in which they were written."""
+    found = [
+        line
+        for line in log.lines.values()
+        if line["source"] in ("fetch", "add")
+        and span.account in (None, line["account"])
+        and any(map(span.has, line["days"]))
+    ]
+    return sorted(found, key=lambda x: (x["filed"], x["account"], x["book"], x["id"]))
 
 
 @contextmanager
@@ -258,8 +264,3 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
                 "permissions, and try again; what it holds is unchanged"
             )
         raise ArchiveError(message, file=root) from error
-
-
-def label_of(account: str | None) -> str | None:
-    """Validates a label. A label of another type would match nothing, as on an empty day."""
-    return None if account is None else text("account", account)

@@ -20,21 +20,18 @@ import secrets
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import ArchiveError
 from .coverage import in_words
-from .log import Found, Log, Lost, extent_of, months_of
+from .folder import Disk, Objects
+from .log import Log, Lost, months_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from .folder import Folder
-
-    Json = dict[str, Any]
-    Merge = Callable[[str, str, list["Found"], int], "Rows"]
+Json = dict[str, Any]
+Merge = Callable[[str, str, list[tuple[str, str]], int], "Rows"]
 
 BOOKS = ("orders", "trades")
 _RETENTION = timedelta(days=1)  # how long merged files stay, for readers that listed them before
@@ -61,7 +58,7 @@ class Store:
         now: What returns the time, an aware one.
     """
 
-    def __init__(self, folder: Folder, now: Callable[[], datetime] | None = None) -> None:
+    def __init__(self, folder: Disk | Objects, now: Callable[[], datetime] | None = None) -> None:
         self.folder = folder
         self._now = now or (lambda: datetime.now(UTC))
         self._renew()
@@ -83,11 +80,6 @@ class Store:
         """The folder or address."""
         return self.folder.root
 
-    @property
-    def local_root(self) -> str:
-        """The folder of all paths that `find` returns."""
-        return self.folder.local("")
-
     def check_writable(self) -> None:
         """Raises OSError if nothing can be written."""
         probe = f"log/.{secrets.token_hex(8)}{_DRAFT}"
@@ -99,50 +91,47 @@ class Store:
 
     def settings(self, new: Json | None = None) -> Json | None:
         """Returns the settings, which these become if the archive is a new one."""
-        for content in (None, new):
-            if content is not None:
-                content["seal"] = _seal(content)
-                self.folder.create("archive.json", json.dumps(content, indent=2).encode())
-            with suppress(FileNotFoundError, NotADirectoryError):
-                found = self._settings(self.folder.read("archive.json"))
-                if found.pop("seal", None) == _seal(found):
-                    return found
-                path = f"{self.root}/archive.json"
-                raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
-        return None
-
-    def _settings(self, content: bytes) -> Json:
-        with suppress(ValueError):
-            if isinstance(found := json.loads(content), dict):
-                return found
-        return {}
+        if new is not None:
+            new["seal"] = _seal(new)
+            self.folder.create("archive.json", json.dumps(new, indent=2).encode())
+        found: Any = None
+        try:
+            found = json.loads(self.folder.read("archive.json"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except ValueError:
+            pass
+        if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
+            path = f"{self.root}/archive.json"
+            raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
+        return found
 
     def log(self) -> Log:
         """Returns the log with everything that was written before the call; hold the lock."""
-        log = self._log
         for _ in range(5):
-            paths, log.drafts = self._log_paths()
-            if log.commits.keys() - paths:
-                log.rebuild(paths)
-            log.damaged = {}
+            folders = [f"log/{month}" for month in self.folder.names("log")]
+            names = [(folder, name) for folder in folders for name in self.folder.names(folder)]
+            damaged: dict[str, str] = {}
+            contents: dict[str, Json] = {}
             try:
-                for path in sorted(paths - log.commits.keys()):
-                    log.read(path, self.folder.read(path))
+                for folder, name in names:
+                    path = f"{folder}/{name}"
+                    if path in self._log.commits:
+                        contents[path] = self._log.commits[path]
+                    elif name.endswith(".json"):
+                        content = self.folder.read(path)
+                        digest = name.rpartition("-")[2].removesuffix(".json")
+                        if hashlib.sha256(content).hexdigest()[: len(digest)] == digest:
+                            contents[path] = json.loads(content)
+                        else:
+                            damaged[path] = f"{path} is not as it was written"
             except FileNotFoundError:  # merged, and deleted since
                 continue
-            return log
+            self._log = self._log.update(contents)
+            self._log.damaged = damaged
+            self._log.drafts = {_commit_of(name) for _, name in names if name.endswith(_DRAFT)}
+            return self._log
         raise ArchiveError(f"{self.root} is changing all the time: try again later", file=self.root)
-
-    def _log_paths(self) -> tuple[set[str], set[str]]:
-        found: set[str] = set()
-        drafts: set[str] = set()
-        for month in self.folder.names("log"):
-            for name in self.folder.names(f"log/{month}"):
-                if name.endswith(".json"):
-                    found.add(f"log/{month}/{name}")
-                elif name.endswith(_DRAFT):
-                    drafts.add(_commit_of(name))
-        return found, drafts
 
     def commit(self, lines: Sequence[Json], tables: Sequence[Rows]) -> None:
         """Stores lines and rows; when it returns, they outlast a loss of power.
@@ -150,7 +139,7 @@ class Store:
         Each line lacks only ``commit``, the name of the commit, which is added to it.
         """
         with self.lock:
-            heads = [*self.log().heads.values()]
+            heads = self.log().heads()
         name = _name(self._now())
         for line in lines:
             line["commit"] = name
@@ -168,9 +157,8 @@ class Store:
                 written.insert(0, begun)
                 folder.put(begun, b"")
             for table in tables:
-                parent = f"{table.book}/month={table.month}"
-                path = f"{parent}/{name}.parquet"
-                draft = f"{parent}/.{name}{_DRAFT}" if drafts else path
+                path = f"{table.book}/month={table.month}/{name}.parquet"
+                draft = f"{table.book}/month={table.month}/.{name}{_DRAFT}" if drafts else path
                 written.insert(0, draft)
                 size, digest = folder.put(draft, table.source)
                 facts = {"book": table.book, "month": table.month, "rows": table.rows}
@@ -201,69 +189,54 @@ class Store:
             with suppress(OSError):
                 folder.remove(begun)
 
-    def find(self, log: Log, wanted: Iterable[tuple[str, str]]) -> list[Found]:
-        """Returns the row files that have some responses, each response in one of them.
-
-        Args:
-            log: The log.
-            wanted: The ids of lines, each with a month of its rows.
+    def find(self, log: Log, wanted: Iterable[tuple[str, str]]) -> list[Json]:
+        """Returns a row file that is there for each response and month of its rows.
 
         Raises:
-            ArchiveError: A row file is missing or has another size than it had.
+            ArchiveError: A row file is missing.
         """
-        found: dict[tuple[str, str], list[str]] = {}
-        places: dict[str, str | None] = {}
-        sizes: dict[str, Mapping[str, int]] = {}
+        names: dict[str, set[str]] = {}
+        found = []
         for identity, month in wanted:
-            candidates = log.files.get((identity, month), [])
-            for file in reversed(candidates):
-                path = file["path"]
-                if path not in places:
-                    places[path] = self._place(file, sizes)
-                if (place := places[path]) is not None:
-                    found.setdefault((place, path), []).append(identity)
-                    break
-            else:
-                line = log.lines[identity]
-                first, last = min(line["days"]), max(line["days"])
-                path = candidates[-1]["path"] if candidates else f"{line['book']}/month={month}"
-                raise ArchiveError(
-                    f"{self.root}/{path} is missing or was truncated, which has the "
-                    f"{line['book']} of {in_words(first, last)}: restore a backup, or add the "
-                    "response again",
-                    file=f"{self.root}/{path}",
-                ) from FileNotFoundError(path)
-        return [
-            Found(self.folder.local(place), ids, len(ids) == len(log.contents[path]))
-            for (place, path), ids in sorted(found.items())
-        ]
+            files = log.files.get((identity, month), [])
+            file = next((x for x in reversed(files) if self._place(x, names)), None)
+            if file is None:
+                raise self._damaged(log.lines[identity], month, files)
+            found.append(file | {"place": self.folder.local(self._place(file, names) or "")})
+        return found
 
-    def _place(self, file: Json, sizes: dict[str, Mapping[str, int]]) -> str | None:
-        """Returns where a row file is, or None unless it is there and has its size."""
-        parent = file["path"].rpartition("/")[0]
-        if parent not in sizes:
-            sizes[parent] = self.folder.names(parent)
-        for path in (file["path"], file["path"] + _MERGED):
-            if sizes[parent].get(path.rpartition("/")[2]) == file["bytes"]:
-                return str(path)
-        return None
+    def _place(self, file: Json, names: dict[str, set[str]]) -> str | None:
+        """Returns where a row file is, or None; fills the names of folders."""
+        parent, _, name = file["path"].rpartition("/")
+        if parent not in names:
+            names[parent] = self.folder.names(parent)
+        suffix = next((each for each in ("", _MERGED) if name + each in names[parent]), None)
+        return None if suffix is None else f"{file['path']}{suffix}"
 
-    def is_sound(self, log: Log, line: Json, *, whole: bool = False) -> bool:
-        """Returns whether the rows of a line can be read; if ``whole``, of which each byte."""
-        files = [log.files.get((line["id"], month), []) for month in months_of(line)]
-        for candidates in files:
-            places = [(self._place(file, {}), file) for file in reversed(candidates)]
-            good = [(place, file) for place, file in places if place is not None]
-            if whole:
-                good = [each for each in good if self._digest(each[0]) == each[1]["sha256"]]
-            if not good:
-                return False
-        return True
+    def _damaged(self, line: Json, month: str, files: Sequence[Json]) -> ArchiveError:
+        path = files[-1]["path"] if files else f"{line['book']}/month={month}"
+        path = f"{self.root}/{path}"
+        days = in_words(min(line["days"]), max(line["days"]))
+        error = ArchiveError(
+            f"{path} is missing or not as it was written, which has the {line['book']} of {days}: "
+            "restore a backup, or add the response again",
+            file=path,
+        )
+        error.__cause__ = FileNotFoundError(path)  # or it was merged meanwhile
+        return error
 
-    def _digest(self, path: str) -> str:
+    def is_intact(self, file: Json) -> bool:
+        """Returns whether each byte of a row file is as it was written."""
         with suppress(OSError):
-            return hashlib.sha256(self.folder.read(path)).hexdigest()
-        return ""
+            place = self._place(file, {}) or file["path"]
+            return bool(hashlib.sha256(self.folder.read(place)).hexdigest() == file["sha256"])
+        return False
+
+    def is_sound(self, log: Log, line: Json, *, intact: bool = False) -> bool:
+        """Returns whether the rows of a line are there; if ``intact``, as they were written."""
+        is_there = self.is_intact if intact else lambda file: self._place(file, {}) is not None
+        files = [log.files.get((line["id"], month), []) for month in months_of(line)]
+        return all(any(map(is_there, each)) for each in files)
 
     def lost(self, log: Log, months: Collection[str] | None = None) -> list[Lost]:
         """Returns the commits whose log file is damaged or missing, with row files in the months.
@@ -274,18 +247,15 @@ class Store:
         """
         orphans = self._orphans(log, months)
         damaged = {_commit_of(path): problem for path, problem in log.damaged.items()}
-        absent = (log.saw.keys() | orphans.keys()) - log.known - damaged.keys()
-        names = damaged.keys() - log.known | {name for name in absent if name not in log.drafts}
+        absent = (log.saw.keys() | orphans.keys()) - log.drafts
         found = []
-        for name in sorted(names):
+        for name in sorted((damaged.keys() | absent) - log.known):
+            day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
+            saw = log.saw.get(name, {"days": (day, day), "ids": None})
+            ids = None if saw["ids"] is None else frozenset(saw["ids"])
             problem = damaged.get(name) or f"the log file of the commit {name} is missing"
-            at = name[:8]
-            day = f"{at[:4]}-{at[4:6]}-{at[6:]}"
-            saw = log.saw.get(name)
-            days = tuple(saw["days"]) if saw else (day, day)
-            ids = frozenset(saw["ids"]) if saw else None
             files = tuple(map(self.folder.local, orphans.get(name, ())))
-            found.append(Lost(name, problem, days, ids, files))
+            found.append(Lost(name, problem, tuple(saw["days"]), ids, files))
         return found
 
     def _orphans(self, log: Log, months: Collection[str] | None) -> dict[str, list[str]]:
@@ -293,14 +263,12 @@ class Store:
         for attempt in range(3):
             found: dict[str, list[str]] = {}
             for book in BOOKS:
-                wanted = months
-                if months is None:
-                    wanted = [name.removeprefix("month=") for name in self.folder.names(book)]
-                for month in wanted or ():
-                    for name in self.folder.names(f"{book}/month={month}"):
-                        path = f"{book}/month={month}/{name}"
-                        if name.endswith(".parquet") and path not in log.contents:
-                            found.setdefault(_commit_of(name), []).append(path)
+                for folder in self.folder.names(book):
+                    if months is None or folder.removeprefix("month=") in months:
+                        for name in self.folder.names(f"{book}/{folder}"):
+                            path = f"{book}/{folder}/{name}"
+                            if name.endswith(".parquet") and path not in log.contents:
+                                found.setdefault(_commit_of(name), []).append(path)
             new = found.keys() - {_commit_of(path) for path in log.damaged}
             if not new - log.drafts or attempt == 2:
                 break
@@ -314,7 +282,7 @@ class Store:
         Any number of compactions may run at once, beside readers and writers.
 
         Args:
-            merge: What merges the rows of a book and a month from some row files.
+            merge: What merges rows of a book and a month: those of responses, each with its file.
 
         Returns:
             By how many the number of log files and row files that are read decreased.
@@ -327,42 +295,33 @@ class Store:
                 "response again, before it is compacted",
                 file=self.root,
             )
-        before = own._count(log)
-        for month in sorted({path.split("/")[1] for path in log.commits}):
-            own._merge_month(log, month, merge)
-        own._sweep(own.log())
-        return before - own._count(own.log())
+        before = _count(log)
+        own._merge(log, {path.split("/")[1] for path in log.commits}, merge)
+        return before - _count(own.log())
 
     def compact_closed(self, merge: Merge) -> None:
         """Merges the commits of earlier months that have many."""
         with self.lock:
-            paths = [*self._log.commits]
-        counts = Counter(path.split("/")[1] for path in paths)
+            counts = Counter(path.split("/")[1] for path in self._log.commits)
         this = f"{self._now():%Y-%m}"
-        due = [month for month, count in counts.items() if count > _MANY and month < this]
-        if due:
-            own = Store(self.folder, self._now)
-            log = own.log()
-            if not own.lost(log):
-                for month in due:
-                    own._merge_month(log, month, merge)
-                own._sweep(own.log())
+        due = {month for month, count in counts.items() if count > _MANY and month < this}
+        own = Store(self.folder, self._now)
+        if due and not own.lost(log := own.log()):
+            own._merge(log, due, merge)
 
-    def _count(self, log: Log) -> int:
-        merged = log.merged()
-        return sum(
-            1 + len(found["files"]) for path, found in log.commits.items() if path not in merged
-        )
+    def _merge(self, log: Log, months: Collection[str], merge: Merge) -> None:
+        for month in sorted(months):
+            merged = log.merged()
+            paths = [x for x in sorted(log.commits) if x.split("/")[1] == month and x not in merged]
+            if len(paths) > 1:
+                self._merge_month(log, month, paths, merge)
+        self._sweep(self.log())
 
-    def _merge_month(self, log: Log, month: str, merge: Merge) -> None:
-        merged = log.merged()
-        paths = [p for p in sorted(log.commits) if p.split("/")[1] == month and p not in merged]
-        if len(paths) < 2:
-            return
+    def _merge_month(self, log: Log, month: str, paths: list[str], merge: Merge) -> None:
         inputs = [log.commits[path] for path in paths]
         lines = {line["id"]: log.lines[line["id"]] for each in inputs for line in each["lines"]}
         commits = sorted({name for each in inputs for name in each["commits"]})
-        last = datetime.strptime(max(map(_commit_of, paths))[:21], _TIME).replace(tzinfo=UTC)
+        last = datetime.strptime(_commit_of(paths[-1])[:21], _TIME).replace(tzinfo=UTC)
         name = _name(max(self._now(), last + timedelta(microseconds=1)))
         # The name stays in its month, whatever the clock says now.
         if f"{name[:4]}-{name[4:6]}" != month:
@@ -371,67 +330,58 @@ class Store:
         saw = [log.saw[each] for each in sorted(seen.difference(commits))]
         wanted: dict[tuple[str, str], list[str]] = {}
         for line in lines.values():
-            if line["repeats"] is None:
-                for each in months_of(line):
-                    wanted.setdefault((line["book"], each), []).append(line["id"])
+            for each in months_of(line):
+                wanted.setdefault((line["book"], each), []).append(line["id"])
         tables = []
         for (book, each), ids in sorted(wanted.items()):
-            files = self.find(log, [(one, each) for one in ids])
+            files = [x["place"] for x in self.find(log, [(one, each) for one in ids])]
             days = [day for one in ids for day in lines[one]["days"].items()]
             rows = sum(count for day, count in days if day.startswith(each))
-            tables.append(merge(book, each, files, rows))
+            tables.append(merge(book, each, [*zip(files, ids, strict=True)], rows))
         content = {"commits": [*commits, name], "saw": saw, "lines": [*lines.values()]}
         self._write(name, content, tables)
 
     def _sweep(self, log: Log) -> None:
         """Hides the row files that were merged, and deletes what was merged a day ago."""
-        folder, before = self.folder, _name(self._now() - _RETENTION)
+        folder, before, limit = self.folder, _name(self._now() - _RETENTION), _RETENTION
         merged = log.merged()
         kept = {
             f["path"] for path, c in log.commits.items() if path not in merged for f in c["files"]
         }
         old = []
         for path, other in sorted(merged.items()):
-            files = log.commits[other]["files"]
-            if any(self._digest(self._place(file, {}) or "") != file["sha256"] for file in files):
+            if not all(map(self.is_intact, log.commits[other]["files"])):
                 continue  # what replaces it cannot be read
             for file in log.commits[path]["files"]:
                 if folder.renames and file["path"] not in kept:
                     with suppress(FileNotFoundError):
                         folder.rename(file["path"], file["path"] + _MERGED)
-            if _commit_of(other) < before and folder.age(other) > _RETENTION.total_seconds():
+            if _commit_of(other) < before and folder.age(other) > limit.total_seconds():
                 old.append(path)
-        for path in old:
-            with suppress(FileNotFoundError):
-                folder.remove(path)
-        for parent in {path.rpartition("/")[0] for path in old}:
-            folder.sync(parent)
-        for path in old:
-            for file in log.commits[path]["files"]:
-                for name in (file["path"], file["path"] + _MERGED):
-                    with suppress(FileNotFoundError):
-                        folder.remove(name)
+        self._remove(old)
+        files = [file["path"] for path in old for file in log.commits[path]["files"]]
+        self._remove([path + suffix for path in files for suffix in ("", _MERGED)])
         known = {*log.contents, *log.commits}
-        for parent in self._folders():  # what killed programs left: first rows, then the log
-            removed = False
-            for name in folder.names(parent):
-                path = f"{parent}/{name}"
-                left = name.endswith((_DRAFT, _MERGED)) or _commit_of(name) in log.drafts
-                with suppress(FileNotFoundError):
-                    if (
-                        left
-                        and path.removesuffix(_MERGED) not in known
-                        and folder.age(path) > _RETENTION.total_seconds()
-                    ):
-                        folder.remove(path)
-                        removed = True
-            if removed:
-                folder.sync(parent)
-
-    def _folders(self) -> Iterator[str]:
+        left = []  # what killed programs left: first rows, then the log
         for parent in (*BOOKS, "log"):
-            for name in self.folder.names(parent):
-                yield f"{parent}/{name}"
+            for below in self.folder.names(parent):
+                for name in folder.names(f"{parent}/{below}"):
+                    path = f"{parent}/{below}/{name}"
+                    is_left = name.endswith((_DRAFT, _MERGED)) or _commit_of(name) in log.drafts
+                    with suppress(FileNotFoundError):
+                        is_left = is_left and path.removesuffix(_MERGED) not in known
+                        if is_left and folder.age(path) > limit.total_seconds():
+                            left.append(path)
+        self._remove(left)
+
+    def _remove(self, paths: Sequence[str]) -> None:
+        """Removes files that may be gone, those of one folder before those of the next."""
+        for parent in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+            for path in paths:
+                if path.rpartition("/")[0] == parent:
+                    with suppress(FileNotFoundError):
+                        self.folder.remove(path)
+            self.folder.sync(parent)
 
     def verify(self) -> Log:
         """Reads every byte that is part of the archive; returns its log.
@@ -440,32 +390,85 @@ class Store:
             ArchiveError: A file is missing or not as it was written.
         """
         log = self.log()
-        merged = log.merged()
-        for path, content in sorted(log.commits.items()):
-            for file in content["files"]:
-                place = self._place(file, {})
-                if place is not None and self._digest(place) == file["sha256"]:
-                    continue
-                if path not in merged and not self._elsewhere(log, content, file):
-                    first, last = extent_of(content["lines"])
-                    problem = "is missing" if place is None else "is not as it was written"
-                    raise ArchiveError(
-                        f"{self.root}/{file['path']} {problem}, which has the {file['book']} of "
-                        f"{in_words(first, last)}: restore a backup, or add the response again",
-                        file=f"{self.root}/{file['path']}",
-                    )
+        intact: dict[str, bool] = {}
+        for (identity, month), files in log.files.items():
+            for file in files:
+                if file["path"] not in intact:
+                    intact[file["path"]] = self.is_intact(file)
+            if not any(intact[file["path"]] for file in files):
+                raise self._damaged(log.lines[identity], month, files)
         return log
 
-    def _elsewhere(self, log: Log, content: Json, file: Json) -> bool:
-        """Returns whether all rows of a file are in another one that is as it was written."""
-        lines = [x for x in content["lines"] if x["book"] == file["book"] and x["repeats"] is None]
-        for line in lines:
-            if file["month"] in months_of(line):
-                others = log.files[line["id"], file["month"]]
-                places = [(self._place(each, {}), each) for each in others if each is not file]
-                if not any(p and self._digest(p) == each["sha256"] for p, each in places):
-                    return False
-        return True
+
+_FORMAT = 3
+_STORES: dict[str, Store] = {}  # what was read of a log serves all of a process
+_MOST_STORES = 16
+
+
+def store_of(root: str, options: dict[str, Any] | None) -> Store:
+    """Returns the store of a folder, the same one in a process, or of an address."""
+    if "://" in root:
+        return Store(Objects(root, options))
+    key = f"{os.getpid()} {root}"
+    if key not in _STORES:
+        while len(_STORES) >= _MOST_STORES:
+            _STORES.pop(next(iter(_STORES)))
+        _STORES[key] = Store(Disk(root))
+    return _STORES[key]
+
+
+def settled(store: Store, given: Json, *, create: bool) -> Json:
+    """Returns the settings of an archive, which is created with these if there is none.
+
+    Raises:
+        ArchiveError: There is no archive, or one with other settings.
+    """
+    root = store.root
+    known = store.settings()
+    if known is None:
+        _check_new(root, create=create)
+        default: Json = {"tradingdata": _FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
+        default["calendar"] = None
+        known = store.settings(default | {x: given[x] for x in given if given[x] is not None})
+    found = known and known.get("tradingdata")
+    problem = "is not an archive of tradingdata: choose another path"
+    if known and found == _FORMAT:
+        fixed = {name: value for name, value in given.items() if name != "calendar"}
+        changed = [x for x in fixed if fixed[x] not in (None, known[x])]
+        if not changed:
+            return known
+        problem = (
+            f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass that, "
+            "or use another path"
+        )
+    elif found is not None:
+        problem = (
+            f"has format {found}, and this version of tradingdata reads {_FORMAT}: choose another "
+            "path"
+        )
+    raise ArchiveError(f"{root} {problem}", file=root)
+
+
+def _check_new(root: str, *, create: bool) -> None:
+    """Raises ArchiveError unless the folder may become an archive."""
+    found = sorted(os.listdir(root)) if os.path.isdir(root) else []
+    strange = [name for name in found if not name.startswith(".archive.json-")]
+    if strange or (os.path.lexists(root) and not os.path.isdir(root)):
+        kind = f"a folder with other files ({strange[0]})" if strange else "a file"
+        problem = f"{root} is {kind}, not an archive of this format: choose another path"
+    elif not create:
+        problem = (
+            f"there is no archive at {root}: check the path, restore a backup, or create one "
+            "with `create=True` or `tradingdata archive fetch`"
+        )
+    else:
+        return
+    raise ArchiveError(problem, file=root)
+
+
+def _count(log: Log) -> int:
+    merged = log.merged()
+    return sum(1 + len(each["files"]) for path, each in log.commits.items() if path not in merged)
 
 
 def _seal(settings: Json) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, NamedTuple
 
 from duckdb import DuckDBPyRelation
 
@@ -19,14 +19,14 @@ from ..books.book import UNCOUNTED
 from ..errors import ArchiveError
 from ..table.rows import row_type
 from ..table.table import Table
-from .coverage import Line, MissingDay, Span, report
-from .databases import connection, duckdb, escaped, interruptible, quoted
-from .log import Found
-
-Error: type[Exception] = duckdb.Error
+from .coverage import MissingDay, report
+from .databases import connection as opened
+from .databases import duckdb, escaped, interruptible, quoted
+from .log import Line
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
+Error: type[Exception] = duckdb.Error
 # The views that users see of each book.
 VIEWS = {"trades": ("trades",), "orders": ("orders", "order_states")}
 _DECLARED = {record["noun"][1]: record for record in _core.records()}
@@ -38,17 +38,47 @@ IDENTITY = {
 }
 # The times that determine the day of a row: the first that is known.
 TIMES = {name: _DECLARED[name]["event_times"] for name in IDENTITY}
-_FORMAT = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, USE_TMP_FILE false"
+# How the rows of a day are sorted.
+SORTED = {
+    name: list(dict.fromkeys((TIMES[name][0], "client_id", "row_no", *fields)))
+    for name, fields in IDENTITY.items()
+}
 # The types of DuckDB that the core keeps in each way, and as which it takes them.
 _KINDS = {
     "integer": r"\w*INT(EGER)?|DECIMAL\(\d+,0\)",
     "number": r"FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)",
     "timestamp": r"TIMESTAMP[^\[]*",
     "date": "DATE",
+    "text": ".*",
 }
-_TYPES = {"integer": "BIGINT", "number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
+_TYPES = dict(zip(_KINDS, ("BIGINT", "DOUBLE", "TIMESTAMP", "DATE", "VARCHAR"), strict=True))
 _ZONED = "TIMESTAMP WITH TIME ZONE"
-_QUOTE = '"'
+# The columns of row files, in their order.
+_COLUMNS = {
+    name: {"day": "DATE", "account": "VARCHAR", "fetch_id": "VARCHAR", "received_at": _ZONED}
+    | {
+        field: _TYPES[kind]
+        for field, kind, *_ in _core.fields_of(_DECLARED[name]["name"])
+        if field != "account"
+    }
+    | {"extra": "VARCHAR", "sent": "VARCHAR"}
+    for name in IDENTITY
+}
+_EMPTY = {
+    name: "SELECT {} WHERE false".format(", ".join(f"NULL::{x[1]} AS {x[0]}" for x in each.items()))
+    for name, each in _COLUMNS.items()
+}
+_FETCHES = {
+    "day": "DATE",
+    **dict.fromkeys(("account", "book", "fetch_id", "source"), "VARCHAR"),
+    **dict.fromkeys(("received_at", "filed_at"), "TIMESTAMPTZ"),
+    "covered": "DATE",
+    "rows": "BIGINT",
+    **dict.fromkeys(("sha256", "error", "message"), "VARCHAR"),
+}
+# What differs between two responses with the same record.
+_APART = ("fetch_id", "received_at", "sent", "filename", "_td_place", *UNCOUNTED)
+_CONTENT = f"*COLUMNS(lambda name: name NOT IN {_APART})"
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o such file")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
@@ -56,21 +86,6 @@ _FUNCTIONS = {"unnest", "range", "generate_series"}
 # A name of a table that is no file, which would have a dot, nor one of those behind the views.
 _PLAIN = re.compile(r"(?!_td_)\w+", re.IGNORECASE)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
-_CONTENT = f"*COLUMNS(lambda name: name NOT IN {('fetch_id', 'received_at', *UNCOUNTED)})"
-_FETCHES = [
-    ("day", "date"),
-    ("account", "text"),
-    ("book", "text"),
-    ("fetch_id", "text"),
-    ("source", "text"),
-    ("received_at", "timestamp"),
-    ("filed_at", "timestamp"),
-    ("covered", "date"),
-    ("rows", "integer"),
-    ("sha256", "text"),
-    ("error", "text"),
-    ("message", "text"),
-]
 
 
 class _Arrow:
@@ -89,75 +104,89 @@ class Content(NamedTuple):
     Attributes:
         book: Which book it is.
         rows: The rows.
+        sent: The text of each row as it was sent, if some of its values did not fit; or nothing.
         line: The line of the response, with the number of rows of each day.
-        by_time: Whether the day of a row is that of its times, if it has one.
-        limits: The first and the last day that a time may have.
+        limits: The first and the last day that a time may have, or nothing if the day of each row
+            is that of the response.
     """
 
     book: str
     rows: _core.Slice
+    sent: _core.Slice | None
     line: Line
-    by_time: bool
-    limits: tuple[date, date]
+    limits: tuple[date, date] | None
 
-    def count_days(self) -> tuple[dict[str, int], int]:
+    def count_days(self, connection: Any) -> tuple[dict[str, int], int]:
         """Returns the number of rows of each day, and of those with a time beyond the limits."""
-        times = TIMES[self.book] if self.by_time else []
-        if not times:
+        if not self.limits or not len(self.rows):
             return ({self.line["day"]: len(self.rows)} if len(self.rows) else {}), 0
-        groups = _core.Groups([self.rows], [f"{time}.day" for time in times])
-        cells = self.rows.cells(groups.first(), times)
-        low, high = self.limits
-        found: dict[str, int] = {}
-        wrong = 0
-        for known, count in zip(zip(*cells, strict=True), groups.counts(), strict=True):
-            days = [time.date() for time in known if time]
-            wrong += 0 if not days or low <= days[0] <= high else count
-            fit = [str(day) for day in days if low <= day <= high]
-            day = fit[0] if fit else self.line["day"]
-            found[day] = found.get(day, 0) + count
-        return found, wrong
+        times = TIMES[self.book]
+        found = connection.execute(f"""
+        SELECT day::VARCHAR, count(*),
+            count(*) FILTER (NOT coalesce({", ".join(times)})::DATE {self._within})
+        FROM ({self.query(connection, times)}) GROUP BY day""").fetchall()
+        return {day: count for day, count, _ in found}, sum(wrong for *_, wrong in found)
 
-    def register(self, connection: Any, names: Sequence[str], number: int = 0) -> str:
-        """Returns a query of some columns and the day."""
-        table = f"_td_rows_{number}"
-        connection.register(table, _Arrow(self.rows, names))
-        day = f"DATE '{self.line['day']}'"
-        dated = [day for day, count in self.line["days"].items() if count]
-        if self.by_time and dated != [self.line["day"]]:
-            low, high = (f"DATE '{limit}'" for limit in self.limits)
-            within = f"BETWEEN {low} AND {high}"
-            times = [f"CASE WHEN {t}::DATE {within} THEN {t}::DATE END" for t in TIMES[self.book]]
+    @property
+    def _within(self) -> str:
+        return "BETWEEN DATE '{}' AND DATE '{}'".format(*self.limits or ())
+
+    def query(self, connection: Any, names: Sequence[str] = (), number: int = 0) -> str:
+        """Returns a query of some columns or all, and the day."""
+        table, day = f"_td_rows_{number}", f"DATE '{self.line['day']}'"
+        connection.register(table, _Arrow(self.rows, names or _core.names_of(self.rows.row_type)))
+        if self.limits:
+            each = "CASE WHEN {0}::DATE {1} THEN {0}::DATE END"
+            times = [each.format(time, self._within) for time in TIMES[self.book]]
             day = f"coalesce({', '.join(times)}, {day})"
+        if self.sent is not None and not names:
+            connection.register(f"_td_sent_{number}", _Arrow(self.sent, ["sent"]))
+            table += f" POSITIONAL JOIN _td_sent_{number}"
         return f"SELECT {day} AS day, * FROM {table}"
 
 
-def writer(connection: Any, month: str, contents: Sequence[Content]) -> Callable[[str], None]:
+def written(
+    connection: Any, month: str, contents: Sequence[Content], rows: int
+) -> Callable[[str], None]:
     """Returns what writes the rows of responses that belong to a month to a file."""
     selects = []
     for number, content in enumerate(contents):
         line = content.line
-        names = _core.names_of(content.rows.row_type)
-        names = [name for name in names if name != "account"]  # the label is the line's
         account = quoted(line["account"]) if line["account"] else "NULL::VARCHAR"
         at = f"TIMESTAMPTZ '{line['at']}+00'" if line["at"] else "NULL::TIMESTAMPTZ"
         query = f"""
         SELECT day, {account} AS account, {quoted(line["id"])} AS fetch_id, {at} AS received_at,
-            * EXCLUDE (day) FROM ({content.register(connection, names, number)})"""
+            * EXCLUDE (day, account) FROM ({content.query(connection, number=number)})"""
         if any(day[:7] != month for day, count in line["days"].items() if count):
             query += f" WHERE date_trunc('month', day) = DATE '{month}-01'"
         selects.append(query)
-    return lambda path: _copy(connection, " UNION ALL BY NAME ".join(selects), path)
+    return lambda path: _copy(connection, selects, path, rows)
 
 
-def _copy(connection: Any, query: str, path: str) -> None:
-    connection.execute(f"COPY ({query}) TO {quoted(path)} ({_FORMAT})")
+def merged(
+    connection: Any, book: str, month: str, files: Sequence[tuple[str, str]], rows: int
+) -> Callable[[str], None]:
+    """Returns what writes the rows of responses, each in a file, to one file."""
+    query = f"""
+    SELECT * FROM ({rows_in(connection, book, files, "merged")})
+    WHERE date_trunc('month', day) = DATE '{month}-01' ORDER BY day, account, fetch_id"""
+    return lambda path: _copy(connection, [query], path, rows)
+
+
+def _copy(connection: Any, selects: Sequence[str], path: str, rows: int) -> None:
+    """Writes a file. Raises OSError if it has another number of rows."""
+    written = connection.execute(
+        f"""COPY ({" UNION ALL BY NAME ".join(selects)}) TO {quoted(path)}
+        (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, USE_TMP_FILE false)"""
+    ).fetchall()[0][0]
+    if written != rows:
+        raise OSError(f"{written} rows where the log has {rows}")
 
 
 def covered(
-    connection: Any, content: Content, files: Sequence[Found], ids: Sequence[str]
+    connection: Any, content: Content, files: Sequence[tuple[str, str]], ids: Sequence[str]
 ) -> list[str]:
-    """Returns those of some responses of which another one has all records.
+    """Returns those of some responses, each in files, of which another one has all records.
 
     A record without its time, or without a part of its identity, is one that has the other parts.
     One without a number is none of another response: nothing proves that they are the same.
@@ -165,17 +194,16 @@ def covered(
     if not files:
         return []
     keys, times = IDENTITY[content.book], TIMES[content.book]
+    number = keys[0]
     names = list(dict.fromkeys((*keys, *times)))
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE _td_keys AS {content.register(connection, names)}"
+        f"CREATE OR REPLACE TEMP TABLE _td_keys AS {content.query(connection, names)}"
     )
-    listed = ", ".join(map(quoted, ids))
-    rows = _read([each.path for each in files])
     key = f"hash({', '.join(['day', *keys])})"  # half of the time of comparing each field
     left = connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE _td_left AS
-    SELECT fetch_id, day, {", ".join(names)} FROM {rows} WHERE fetch_id IN ({listed})
-        AND ({keys[0]} IS NULL OR {key} NOT IN (SELECT {key} FROM _td_keys))""").fetchall()
+    CREATE OR REPLACE TEMP TABLE _td_left AS SELECT fetch_id, day, {", ".join(names)}
+    FROM ({rows_in(connection, content.book, files, "front")})
+    WHERE {number} IS NULL OR {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
@@ -184,156 +212,99 @@ def covered(
     left = connection.execute(f"""
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
         SELECT 1 FROM _td_keys AS r WHERE (r.day = p.day OR ({undated}))
-        AND p.{keys[0]} IS NOT NULL AND {similar})""").fetchall()
+        AND p.{number} IS NOT NULL AND {similar})""").fetchall()
     return sorted(set(ids) - {each for (each,) in left})
 
 
-def merger(
-    connection: Any, book: str, month: str, files: Sequence[Found], rows: int
-) -> Callable[[str], None]:
-    """Returns what writes the rows of responses in some files to one file.
-
-    Raises OSError if their number is not ``rows``.
-    """
-    where = f"date_trunc('month', day) = DATE '{month}-01'"
-    selects = _selects(connection, files, "merged")
-    union = " UNION ALL BY NAME ".join([_empty(book), *selects])
-    found = connection.execute(f"SELECT count(*) FROM ({union}) WHERE {where}").fetchall()[0][0]
-    if found != rows:
-        raise OSError(f"{found} rows of the {book} of {month} where the log has {rows}")
-    query = f"SELECT * FROM ({union}) WHERE {where} ORDER BY day, account, fetch_id"
-    return lambda path: _copy(connection, query, path)
-
-
-def _read(paths: Sequence[str]) -> str:
+def read(paths: Iterable[str], options: str = "") -> str:
+    """Returns a table of files."""
     listed = ", ".join(quoted(escaped(path)) for path in paths)
-    by_name = ", union_by_name = true" if len(paths) > 1 else ""
-    return f"read_parquet([{listed}], hive_partitioning = false{by_name})"
+    return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
 
 
-def _selects(connection: Any, files: Sequence[Found], name: str) -> list[str]:
-    """Returns queries of the rows of some responses in files."""
-    whole = [each.path for each in files if each.whole]
-    found = [f"SELECT * FROM {_read(whole)}"] if whole else []
-    for number, (path, ids, _) in enumerate(each for each in files if not each.whole):
-        if len(ids) < 100:
-            chosen = ", ".join(map(quoted, ids))
-        else:
-            table = f"_td_{name}_{number}"
-            connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT unnest($1) AS id", [ids]
-            )
-            chosen = f"FROM {table}"
-        found.append(f"SELECT * FROM {_read([path])} WHERE fetch_id IN ({chosen})")
-    return found
+def rows_in(connection: Any, book: str, files: Sequence[tuple[str, str]], name: str) -> str:
+    """Returns a query of the rows of responses, each in a file, with all columns."""
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE _td_{name} AS
+        SELECT unnest($1) AS filename, unnest($2) AS fetch_id""",
+        [[path for path, _ in files], [one for _, one in files]],
+    )
+    table = read(dict.fromkeys(path for path, _ in files), ", filename = true")
+    return f"""{_EMPTY[book]} UNION ALL BY NAME
+    SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
 
-_empties: dict[str, str] = {}
+class Taken(NamedTuple):
+    """Rows of a view: a file, a response and a day, and the place among those of account and day.
 
-
-def _empty(book: str) -> str:
-    """Returns a query with the columns of the row files of a book, and no rows."""
-    if book not in _empties:
-        with connection() as own:
-            record = _DECLARED[book]["name"]
-            rows = _core.from_rows(record, [])
-            names = _core.names_of(rows.row_type)
-            own.register("_td_empty", _Arrow(rows, names))
-            types = zip(names, own.table("_td_empty").types, strict=True)
-            columns = {"day": "DATE", "account": "VARCHAR", "fetch_id": "VARCHAR"}
-            columns |= {"received_at": "TIMESTAMPTZ"}
-            columns |= {name: str(kind) for name, kind in types if name != "account"}
-            columns |= {"extra": "VARCHAR"}
-            listed = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in columns.items())
-            _empties[book] = f"SELECT {listed} WHERE false"
-    return _empties[book]
-
-
-class Chosen(NamedTuple):
-    """The rows of a view.
-
-    Attributes:
-        plain: Files with responses of which all rows of the days are taken.
-        mixed: Files with responses of which some rows are taken.
-        ranks: Of the latter the responses and the days, each with its place among those of its
-            account and day, and whether there are several.
+    ``several`` says whether there are others, of which the last one that has a record counts.
     """
 
-    plain: Sequence[Found]
-    mixed: Sequence[Found] = ()
-    ranks: Sequence[tuple[str, str, int, bool]] = ()
+    path: str
+    fetch_id: str
+    day: str
+    place: int
+    several: bool
 
 
-def define(connection: Any, book: str, view: str, chosen: Chosen, span: Span) -> None:
-    """Makes a view of a book for some days."""
-    low, high = span.texts()
-    selects = _selects(connection, chosen.plain, f"plain_{view}")
-    if len(selects) != 1 or chosen.mixed:
-        selects.insert(0, _empty(book))  # which has all columns, in their order
-    query = f"""
-    SELECT * FROM ({" UNION ALL BY NAME ".join(selects)})
-    WHERE day BETWEEN DATE '{low}' AND DATE '{high}'"""
-    if chosen.mixed:
-        ids, days, ranks, several = map(list, zip(*chosen.ranks, strict=True))
-        connection.execute(
-            f"""CREATE OR REPLACE TEMP TABLE _td_ranks_{view} AS SELECT unnest($1) AS fetch_id,
-            unnest($2)::DATE AS day, unnest($3) AS _td_rank, unnest($4) AS _td_several""",
-            [ids, days, ranks, several],
-        )
-        selects = [_empty(book), *_selects(connection, chosen.mixed, f"mixed_{view}")]
-        number, *_ = IDENTITY[book]  # without it, a record is all of its values
-        keys = ", ".join(["account", "day", *IDENTITY[book]])
-        keys += f", CASE WHEN {number} IS NULL THEN _td_hash END"
-        query += f"""
-        UNION ALL BY NAME SELECT * EXCLUDE (_td_rank, _td_several, _td_hash)
-        FROM (SELECT *, hash({_CONTENT}) AS _td_hash FROM ({" UNION ALL BY NAME ".join(selects)}))
-        JOIN _td_ranks_{view} USING (fetch_id, day)
-        QUALIFY NOT _td_several OR _td_rank = max(_td_rank) OVER (PARTITION BY {keys})"""
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS {query}")
+def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], days: str) -> str:
+    """Returns the query of a view of a book.
+
+    Args:
+        connection: The connection.
+        book: The name of the book.
+        view: The name of the view.
+        taken: The rows; all responses of a file must be among them if ``days`` are given.
+        days: The days, if none is to be compared, as the end of a condition.
+    """
+    if not taken:
+        return _EMPTY[book]
+    files = read(sorted({each.path for each in taken}), ", filename = true")
+    if days:
+        rows = f"SELECT * EXCLUDE filename FROM {files} WHERE day {days}"
+        return f"{_EMPTY[book]} UNION ALL BY NAME {rows}"
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,
+        unnest($2) AS fetch_id, unnest($3)::DATE AS day, unnest($4) AS _td_place,
+        unnest($5) AS _td_several""",
+        [*map(list, zip(*taken, strict=True))],
+    )
+    # A record without a number is all of its values.
+    keys = f"account, day, {', '.join(IDENTITY[book])}"
+    keys += f", CASE WHEN {IDENTITY[book][0]} IS NULL THEN _td_hash END"
+    rows = f"FROM {files} JOIN _td_taken_{view} USING (filename, fetch_id, day)"
+    return f"""
+    SELECT * EXCLUDE (filename, _td_place, _td_several, _td_hash) FROM (
+        {_EMPTY[book]} UNION ALL BY NAME
+        SELECT *, NULL AS _td_hash {rows} WHERE NOT _td_several UNION ALL BY NAME
+        FROM (SELECT *, hash({_CONTENT}) AS _td_hash {rows} WHERE _td_several)
+        QUALIFY _td_place = max(_td_place) OVER (PARTITION BY {keys}))"""
 
 
-def define_fetches(connection: Any, lines: Sequence[tuple[Any, ...]]) -> None:
-    """Makes the view ``fetches`` of lines, with the columns ``_FETCHES``."""
-    row = row_type("Fetch", [(name, kind, "") for name, kind in _FETCHES])
-    columns = [list(column) for column in zip(*lines, strict=True)] or [[] for _ in _FETCHES]
-    rows = _core.table_of(row, columns, UTC)
-    connection.register("_td_fetches", _Arrow(rows, [name for name, _ in _FETCHES]))
-    connection.execute("CREATE TEMP VIEW fetches AS FROM _td_fetches")
+def ordered(book: str) -> str:
+    """Returns the end of a query of a view of a book that sorts its rows."""
+    return f"ORDER BY {', '.join(['day', *SORTED[book], 'account', 'fetch_id'])}"
 
 
-def rows_of_file(path: str) -> list[tuple[str, str]]:
-    """Returns the responses and days of which a row file has rows."""
-    with connection() as own:
-        query = f"SELECT DISTINCT fetch_id, day::VARCHAR FROM {_read([path])}"
-        return [tuple(row) for row in own.execute(query).fetchall()]
+def define_fetches(connection: Any, rows: Sequence[Sequence[Any]]) -> None:
+    """Makes the view ``fetches``."""
+    records = [dict(zip(_FETCHES, row, strict=True)) for row in rows]
+    connection.execute(
+        f"""CREATE TEMP TABLE fetches AS
+        SELECT unnest(from_json($1, '{json.dumps([_FETCHES])}'), recursive := true)""",
+        [json.dumps(records, default=str)],
+    )
 
 
-def ordered(connection: Any, book: str) -> DuckDBPyRelation:
-    """Returns the rows of a book's view by day, time, account and identity."""
-    query = f"SELECT * EXCLUDE (fetch_id) FROM {book} ORDER BY {_order(book)}"
-    return cast("DuckDBPyRelation", connection.sql(query))
-
-
-def extras(connection: Any, book: str) -> list[tuple[int, str]]:
-    """Returns the rows, as `ordered` has them, with unknown fields or values that did not fit."""
-    numbered = f"SELECT row_number() OVER (ORDER BY {_order(book)}) - 1, extra FROM {book}"
-    query = f"FROM ({numbered}) AS t(number, extra) WHERE extra IS NOT NULL ORDER BY number"
-    return [tuple(row) for row in connection.execute(query).fetchall()]
-
-
-def _order(book: str) -> str:
-    return ", ".join(["day", TIMES[book][0], "account", "row_no", *IDENTITY[book], "fetch_id"])
-
-
-def states(connection: Any, number: str) -> Any:
+def states(connection: Any, query: str, number: str) -> Any:
     """Makes a table of the states of an order, and returns a relation of it and one of its book."""
     keys = ["account", *IDENTITY["orders"], "received_at", "fetch_id", "row_no"]
     connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE _td_states AS SELECT * FROM order_states
+    CREATE TEMP TABLE _td_states AS SELECT * FROM ({query})
     WHERE order_no = {quoted(number)} ORDER BY {" NULLS FIRST, ".join(keys)}""")
     return (
         connection.sql("SELECT received_at, account FROM _td_states"),
-        connection.sql("SELECT * EXCLUDE (fetch_id) FROM _td_states"),
+        connection.sql("SELECT * EXCLUDE (fetch_id, sent) FROM _td_states"),
     )
 
 
@@ -352,23 +323,17 @@ class QueryResult(Table[Any]):
 def rows_of(found: DuckDBPyRelation) -> _core.Slice:
     """Returns the rows of a relation, whose columns have different names."""
     kinds = {
-        name: next(
-            (kind for kind, known in _KINDS.items() if re.fullmatch(known, str(each))), "text"
-        )
+        name: next(kind for kind, known in _KINDS.items() if re.fullmatch(known, str(each)))
         for name, each in zip(found.columns, found.types, strict=True)
     }
-    times = {
-        str(each)
-        for each, kind in zip(found.types, kinds.values(), strict=True)
-        if kind == "timestamp"
-    }
+    times = {str(each) for each in found.types if re.fullmatch(_KINDS["timestamp"], str(each))}
     types = _TYPES | {"timestamp": "TIMESTAMPTZ" if times == {_ZONED} else "TIMESTAMP"}
     columns = []
     for at, (name, kind) in enumerate(kinds.items(), 1):
         value = f"#{at}::{types[kind]}"
         if kind in ("number", "timestamp", "date"):
             value = f"CASE WHEN isfinite({value}) THEN {value} END"
-        columns.append(f'{value} AS "{name.replace(_QUOTE, 2 * _QUOTE)}"')
+        columns.append(f"{value} AS {_name(name)}")
     row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
     try:
         # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
@@ -378,6 +343,10 @@ def rows_of(found: DuckDBPyRelation) -> _core.Slice:
         raise duckdb.ConversionException(
             "a whole number is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or VARCHAR"
         ) from None
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def is_damage(error: BaseException) -> bool:
@@ -399,7 +368,7 @@ def run(
     in it that writes or that names a file.
 
     Args:
-        connection: A connection that can only read the archive; see `connection`.
+        connection: A connection that can only read the archive.
         root: The archive, for messages.
         gaps: The days of the books that are not there.
         query: The query.
@@ -418,13 +387,12 @@ def run(
             "order_states and fetches: no statement or function that uses files or settings",
             file=root,
         )
+
+    def result() -> QueryResult:
+        return QueryResult._over(rows_of(connection.sql(query, params=parameters).materialize()))
+
     try:
-        return interruptible(
-            connection,
-            lambda: QueryResult._over(
-                rows_of(connection.sql(query, params=parameters).materialize())
-            ),
-        )
+        return interruptible(connection, result)
     except duckdb.CatalogException as error:
         absent = _NO_TABLE.search(str(error))
         name = absent and absent[1].lower()
@@ -440,10 +408,26 @@ def _only_reads(node: Any) -> bool:
     if not isinstance(node, dict):
         return True
     kind = str(node.get("type", ""))
-    if kind.endswith("_NODE") and kind not in _QUERIES:
-        return False
-    if kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS:
-        return False
-    if kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]):
+    if (
+        (kind.endswith("_NODE") and kind not in _QUERIES)
+        or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
+        or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
+    ):
         return False
     return all(map(_only_reads, node.values()))
+
+
+def days_in(files: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the responses and days of which row files have rows."""
+    if not files:
+        return []
+    with opened() as own:
+        query = f"SELECT DISTINCT fetch_id, day::VARCHAR FROM {read(files)}"
+        return [tuple(row) for row in own.execute(query).fetchall()]
+
+
+def sent_in(connection: Any, book: str, query: str) -> list[tuple[int, str]]:
+    """Returns the numbers of sorted rows, each with its text as it was sent, if it was stored."""
+    numbered = f"SELECT row_number() OVER ({ordered(book)}) - 1 AS number, sent FROM ({query})"
+    found = connection.execute(f"FROM ({numbered}) WHERE sent IS NOT NULL ORDER BY 1").fetchall()
+    return [tuple(row) for row in found]

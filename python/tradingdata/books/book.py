@@ -211,12 +211,12 @@ class Book(Table[Record]):
         and an issue unless ``names`` or ``constants`` describe another source. An unknown one
         becomes an unknown field of each row, and so does each member of the JSON objects in a text
         column ``extra``, which exports with ``extra=True`` write. Columns that an archive adds
-        (``day``, ``fetch``, ``received_at``) are dropped. Numbers for text, and text for numbers,
-        times and dates, are converted where nothing is lost, as by ``from_json``. A value that
-        does not fit its field is ``None`` and an issue, as in ``from_json``; lost values issue a
-        ``DataWarning``. NaN counts as missing. Times with a zone give a localized book; if one of
-        them is the second of two equal clock times, when summer time ends, that of UTC. The data is
-        copied.
+        (``day``, ``fetch_id``, ``received_at``, ``sent``) are dropped. Numbers for text, and text
+        for numbers, times and dates, are converted where nothing is lost, as by ``from_json``. A
+        value that does not fit its field is ``None`` and an issue, as in ``from_json``; lost values
+        issue a ``DataWarning``. NaN counts as missing. Times with a zone give a localized book; if
+        one of them is the second of two equal clock times, when summer time ends, that of UTC. The
+        data is copied.
 
         Args:
             data: A pyarrow Table, a polars or pandas DataFrame, a DuckDB relation or anything else

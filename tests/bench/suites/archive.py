@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -173,9 +174,8 @@ ACCOUNTS, YEARS = 200, 5 * 250  # accounts and days of 20 trades each
 class _Client:
     """A client of an account whose books are those of ``day``."""
 
-    def __init__(self, account: str, body: bytes) -> None:
-        self.account, self._body = account, body
-        self.day = _FIRST
+    def __init__(self, account: str, day: dt.date, body: bytes) -> None:
+        self.account, self.day, self._body = account, day, body
 
     def trade_book(self, *, timeout: float | None) -> Any:
         return book_of(self._body, self.day, 20 / TRADES, self.account)
@@ -185,15 +185,23 @@ class _Client:
         return _received(peer("tradingdata").OrderBook(), self.account, at)
 
 
+def _accounts(day: dt.date, body: bytes) -> Any:
+    """An ``Accounts`` of such clients."""
+
+    class Accounts(peer("tradingdata").Accounts):  # type: ignore[misc]
+        @contextmanager
+        def _client(self, label: str) -> Iterator[_Client]:
+            yield _Client(label, day, body)
+
+    return Accounts([f"desk{number:03}" for number in range(ACCOUNTS)], concurrency=1)
+
+
 def years(body: bytes) -> Iterator[Sequence[str]]:
     """Processor time of reading five years of many accounts, before and after `compact`."""
     folder, dates = _folder(), days(YEARS)
     archive = archive_of(folder, [])
-    clients = [_Client(f"desk{number:03}", body) for number in range(ACCOUNTS)]
     for day in dates:
-        for client in clients:
-            client.day = day
-        archive.fetch(clients, concurrency=1)
+        archive.fetch(_accounts(day, body))
     day, query = dates[YEARS // 2], QUERY.format("trades")
     reads: dict[str, tuple[Callable[[], object], float]] = {  # and what it should take
         "open": (lambda: type(archive)(archive.path, keep_personal_data=True), 0.2),
