@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 import tradingdata as td
+from cases import KEY_OF_C1, made
 from tradingdata.display.text import aligned, cell_width, cut, group
 
 
@@ -67,3 +68,25 @@ def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> Non
 )
 def test_numbers_are_grouped_the_indian_way(value: float | None, decimals: int, text: str) -> None:
     assert group(value, decimals) == text
+
+
+KEY = list(KEY_OF_C1)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_what_tells_rows_apart_is_shown_on_any_screen(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One name in two products, and two expiries whose names differ in the middle."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = {"C1": "BANKNIFTY 24 NOV 59200 CALL", "C2": "BANKNIFTY 29 DEC 59200 CALL"}
+    trades = td.TradeBook(
+        made(number, "B", 9_999, 123.45, "16 10:00")._replace(
+            **{KEY[3]: security, KEY[-1]: product, "display_name": name}
+        )
+        for number, (security, name) in enumerate(names.items())
+        for product in ("I", "M")
+    )
+    for table in (td.positions(trades), td.realised_pnl(trades)):
+        lines = [line for line in repr(table).splitlines() if "CALL" in line]
+        assert len(set(lines)) == 4, "their numbers are the same"

@@ -7,7 +7,9 @@ import inspect
 import io
 import json
 import pickle
+from collections import Counter
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,60 @@ def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
         assert len(message) < 200
         assert "\n" not in message
         assert "object has" not in message
+
+
+HARMLESS = {
+    *("style", "div", "b", "table", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    *("details", "summary", "ul", "li"),
+}
+
+
+class Elements(HTMLParser):
+    """The elements of a page, their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_html_of_every_table_is_harmless(tables: dict[str, TableExport]) -> None:
+    for name, table in tables.items():
+        found = Elements(table.to_html())
+        assert found.tags.keys() <= HARMLESS, name
+        assert found.attributes <= {"class", "title", "colspan"}, name
+
+
+ATTACKS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></table><b", "&lt;"]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_html_escapes_what_the_service_sends(attack: str) -> None:
+    trade = td.Trade(display_name=attack, symbol=attack, product_name=attack)
+    page = td.TradeBook([trade] * 3).to_html(["display_name", "symbol", "product_name"])
+    found = Elements(page)
+    assert found.tags.keys() <= HARMLESS
+    assert found.attributes <= {"class", "title", "colspan"}
+    assert found.tags["td"] == 3 * 4
+    assert found.text.count(attack) == 9
+
+
+def test_html_has_all_rows_or_those_asked_for(tables: dict[str, TableExport]) -> None:
+    book = tables["TradeBook"]
+    assert isinstance(book, td.TradeBook)
+    assert Elements(book.to_html()).tags["tr"] == 1 + len(book)
+    assert Elements(book.to_html(["symbol"], rows=4)).tags["tr"] == 1 + 4 + 1
+    with pytest.raises(KeyError, match="nothing"):
+        book.to_html(["nothing"])
+    with pytest.raises(ValueError, match="rows"):
+        book.to_html(rows=0)

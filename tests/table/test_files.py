@@ -17,6 +17,7 @@ import tradingdata as td
 from oracle import BOOKS, KINDS, body_of, read, sample
 from service import trades
 from systems import link_to, needs
+from tradingdata.display.text import group
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")
 
@@ -81,6 +82,39 @@ def test_a_workbook_shows_the_wall_clock_of_a_localized_book(tmp_path: Path) -> 
     expected.book.localize("Asia/Kolkata").to_excel(tmp_path / "x.xlsx", wanted)
     found = [row[0].value for row in cells(tmp_path / "x.xlsx")[1:]]
     assert found == expected.column("exch_trade_time")
+
+
+def as_shown(code: str, value: float) -> str:
+    """What a spreadsheet shows of a number: digits from the right, and further ones at the left."""
+    whole, _, fraction = code.replace("\\", "").partition(".")
+    digits = f"{abs(value):.{len(fraction)}f}"
+    left, _, right = digits.partition(".")
+    rest, text = list(left), ""
+    for mark in reversed(whole):
+        if mark == ",":
+            text = mark + text
+        elif rest:
+            text = rest.pop() + text
+    return "-" * (value < 0) + "".join(rest) + text + f".{right}" * bool(right)
+
+
+def test_a_workbook_groups_numbers_the_indian_way_and_shows_every_digit(tmp_path: Path) -> None:
+    prices = [0.05, 999.0, 1000.0, 99_999.995, 1e5, -1_234_567.5, 98_765_432.1, -1.5e11]
+    quantities = [0, 999, 1000, 99_999, 100_000, -1_234_567, 10**7, 10**12]
+    records = trades(
+        8, trade_value=prices.__getitem__, quantity=quantities.__getitem__, expiry_date="2026-11-24"
+    )
+    book = td.TradeBook.from_json(body_of("trade", records))
+    path = tmp_path / "book.xlsx"
+    book.to_excel(path, ["trade_value", "quantity", "expiry_date", "exch_trade_time"])
+    rows = cells(path)[1:]
+    for row, price, quantity in zip(rows, prices, quantities, strict=True):
+        assert as_shown(row[0].number_format, price) == group(price, 3)
+        assert as_shown(row[1].number_format, quantity) == group(quantity)
+        assert [cell.is_date for cell in row] == [False, False, True, True]
+    sheet = openpyxl.load_workbook(path).active
+    widths = [sheet.column_dimensions[letter].width for letter in "AB"]
+    assert widths >= [len(group(-1.5e11, 3)) + 2, len(group(10**12)) + 2]
 
 
 def test_a_workbook_refuses_what_a_sheet_cannot_hold(tmp_path: Path) -> None:

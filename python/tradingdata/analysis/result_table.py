@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 
 from .. import _core
 from .._util.declarations import kinds_of
-from ..display.text import Shown, group
+from ..display.text import ENDS, Shown, group
 from ..table.rows import declared
 from ..table.table import Record, Table
-from .keys import KEY, ORDER_SIDE, Keyed, OfOrder
+from .keys import KEY, ORDER_NAMES, ORDER_SIDE, Keyed, OfOrder
 
 # More than any sum of floats has, whose digits are between 1e-324 and 1e309.
 _ALL_DIGITS = 1000
@@ -81,8 +81,10 @@ class ResultTable(Table[Record]):
             vars(made).update({name: table._of_keys(kept) for name, table in belonging.items()})
         return made
 
-    def _preview(self) -> tuple[str, Shown | None]:
-        text, shown = super()._preview()
+    def _preview(
+        self, columns: Sequence[str] | None = None, ends: int = ENDS
+    ) -> tuple[str, Shown | None]:
+        text, shown = super()._preview(columns, ends)
         problems: Counter[str] = Counter()
         for problem, count in zip(*map(self.issues._column, ("problem", "count")), strict=True):
             problems[problem] += count
@@ -120,8 +122,8 @@ class ResultTable(Table[Record]):
     def _is_ranked(self) -> bool:  # type: ignore[override]
         return bool(self._size)
 
-    def _display_columns(self) -> list[str]:
-        """Returns the columns of a display: a name, distinguishing columns, then the results."""
+    def _naming_columns(self) -> list[str]:
+        """Returns a name, and the columns that distinguish rows of one name."""
         known = (name for name in self._lead if any(self._column(name)))
         shown = [next(known, self._lead[-1])]
         seen = len(set(self._column(shown[0])))
@@ -130,11 +132,14 @@ class ResultTable(Table[Record]):
             if found > seen:
                 shown.append(name)
                 seen = found
-        return [*shown, *(name for name in self._key_columns if name not in shown)]
+        return shown
+
+    def _display_columns(self) -> list[str]:
+        return list(dict.fromkeys((*self._naming_columns(), *self._key_columns)))
 
     @property
     def _essential(self) -> list[str]:  # type: ignore[override]
-        return [self._display_columns()[0], *self._key_columns[: self._leading]]
+        return [*self._naming_columns(), *self._key_columns[: self._leading]]
 
 
 @declared
@@ -178,6 +183,7 @@ class OrderIssue(OfOrder):
 class OrderIssues(ResultTable[OrderIssue]):
     """The ``issues`` of a result by order."""
 
+    _lead, _apart = ORDER_NAMES
     _row = OrderIssue
     _key_columns = ("problem", "count", "detail")
     _noun = ("issue", "issues")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..accounts.fetch import Accounts, accounts_error, side_by_side
 from ..books.book import OrderBook, TradeBook
+from ..display.text import counted
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import on_clock, row_type
 from . import views
@@ -76,6 +77,16 @@ class ArchiveFetch:
         """Whether the fetch succeeded."""
         return self.error is None
 
+    def summary(self) -> str:
+        """Returns the entry in a few words."""
+        name = f"{self.book} of {self.account}" if self.account else self.book
+        ends = sorted({min(self.days), max(self.days)}) if self.days else ()
+        parts = [name, counted(self.rows, "row"), " to ".join(map(str, ends)), self.error]
+        return ", ".join(filter(None, parts)) + ", withdrawn" * self.withdrawn
+
+    def __repr__(self) -> str:
+        return f"<ArchiveFetch: {self.summary()}>"
+
 
 class Fetched(NamedTuple):
     """The log entries that `Archive.fetch` wrote for one account.
@@ -87,6 +98,17 @@ class Fetched(NamedTuple):
 
     orders: ArchiveFetch
     trades: ArchiveFetch
+
+    def __repr__(self) -> str:
+        return f"<Fetched: {self.orders.summary()}; {self.trades.summary()}>"
+
+
+class FetchedByLabel(dict[str, Fetched]):
+    """The entries of several accounts, which a prompt shows in one line."""
+
+    def __repr__(self) -> str:
+        rows = sum(entry.rows for fetched in self.values() for entry in fetched)
+        return f"<Fetched by label: {counted(len(self), 'account')}, {counted(rows, 'row')}>"
 
 
 class Received(NamedTuple):
@@ -428,11 +450,11 @@ class Arrivals:
             raise self.failure
         if errors and not several:
             raise errors[labels[0]]
-        found = {
-            label: Fetched(*(self.entries[label, name] for name in CALLS))
+        found = FetchedByLabel(
+            (label, Fetched(*(self.entries[label, name] for name in CALLS)))
             for label in labels
             if label not in errors
-        }
+        )
         if errors:
             raise accounts_error(errors, found)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
@@ -13,7 +13,7 @@ from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.pickles import reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, no_field, shown, text
-from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
+from ..display.text import ENDS, KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore, compare
@@ -131,10 +131,12 @@ class Book(Table[Record]):
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)
 
-    def _preview(self) -> tuple[str, Shown | None]:
+    def _preview(
+        self, columns: Sequence[str] | None = None, ends: int = ENDS
+    ) -> tuple[str, Shown | None]:
         if not len(self):
             return book_heading(self), None
-        shown = Shown(self)
+        shown = Shown(self, columns, ends=ends)
         return book_heading(self, shown.without_common_day(self)), shown
 
     @classmethod

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from typing import Any
 
-from .text import NOUNS, Shown, counted, group, issue_lines, set_fields, tone_of
+from .text import ENDS, NOUNS, Shown, counted, group, issue_lines, set_fields, tone_of
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
 # page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
@@ -54,12 +55,12 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
 
-def table_html(table: Any) -> str:
+def table_html(table: Any, columns: Sequence[str] | None = None, ends: int = ENDS) -> str:
     """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
 
     Rows are numbered; a tooltip names hidden columns.
     """
-    title, shown = table._preview()
+    title, shown = table._preview(columns, ends)
     title = f"<b>{type(table).__name__}</b>: {escape(title)}"
     if shown is None:
         return box(title, "")

@@ -6,7 +6,7 @@ Numbers have Indian digit grouping.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from math import isfinite
 from typing import Any
@@ -242,10 +242,15 @@ def _texts(kind: str, values: list[Any], most: int = _MOST_DECIMALS) -> list[str
     Numbers share their decimals: none for integers, else two to ``most``.
     """
     if kind in ("integer", "number"):
-        numbers = (value for value in values if value is not None and not isinstance(value, str))
-        decimals = max((_decimals(value, most) for value in numbers), default=0)
+        decimals = shared_decimals(values, most)
         return [v if isinstance(v, str) else group(v, decimals) for v in values]
     return ["" if value is None else printable(str(value)) for value in values]
+
+
+def shared_decimals(values: Iterable[Any], most: int = _MOST_DECIMALS) -> int:
+    """Returns the decimals of the numbers of a column: none for integers, else two to ``most``."""
+    numbers = (value for value in values if value is not None and not isinstance(value, str))
+    return max((_decimals(value, most) for value in numbers), default=0)
 
 
 def _decimals(value: float, most: int) -> int:
@@ -368,6 +373,14 @@ class Layout:
             )
         ]
         widths = fitted(natural, least, shown.by_importance, shown.essential, width)
+        for at in widths:
+            texts = {cells[at] for _, cells in rows}
+            if shown.names[at] == "display_name" and len(texts) > len(
+                {shown.cut(at, text, widths[at]) for text in texts}
+            ):  # two contracts of one underlying must not look the same
+                least[at] = natural[at]
+                widths = fitted(natural, least, shown.by_importance, shown.essential, width)
+                break
         self.at = sorted(widths)
         self.names = [shown.names[at] for at in self.at]
         self.missing = [name for at, name in enumerate(shown.names) if at not in widths]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._util.files import whole_file
 from .._util.optional_imports import Later
-from .._util.validate import flag
+from .._util.validate import count, flag
 from .selection import Selection, write_excel
 
 if TYPE_CHECKING:
@@ -259,6 +259,32 @@ class TableExport:
         """
         self._selection(columns, extra=extra).write_parquet(path, overwrite=overwrite)
 
+    def to_html(self, columns: Sequence[str] | None = None, *, rows: int | None = None) -> str:
+        """Returns the table as a notebook displays it, for a page or a mail.
+
+        Everything is escaped, account numbers are masked, and there are no scripts, links or
+        pictures.
+
+        Args:
+            columns: The columns, in this order; the key columns if None.
+            rows: The most rows to show, of which half are the last ones; all if None. Others are
+                counted.
+
+        Returns:
+            A ``div`` with the heading, the table and its issues, and their style.
+
+        Raises:
+            KeyError: The table has no such column.
+
+        Example:
+            >>> message.add_alternative(day.to_html(), subtype="html")
+        """
+        from ..display.html import table_html
+
+        names = None if columns is None else self._selection(columns).names
+        most = len(self._selection()) if rows is None else count("rows", rows)
+        return table_html(self, names, (most + 1) // 2)
+
     def to_excel(
         self,
         path: Path,
@@ -269,9 +295,10 @@ class TableExport:
     ) -> None:
         """Writes an Excel workbook (.xlsx) with one sheet, through XlsxWriter.
 
-        Text remains text, so order numbers keep all their digits and nothing is evaluated as a
-        formula. Integers of 16 and more digits become text for the same reason. Times show the
-        clock time of the table, because a workbook has no time zones.
+        Numbers are grouped the Indian way (12,34,567.50), times and dates are Excel's, and columns
+        are as wide as their contents. Text remains text, so order numbers keep all their digits and
+        nothing is evaluated as a formula. Integers of 16 and more digits become text for the same
+        reason. Times show the clock time of the table, because a workbook has no time zones.
 
         Args:
             path: The file, whose name ends in .xlsx.

@@ -13,6 +13,7 @@ from .._util import validate
 from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.validate import flag, shown
+from ..display.text import group, shared_decimals
 from .rows import with_extra
 
 if TYPE_CHECKING:
@@ -183,31 +184,43 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
     ):
         sheet = workbook.add_worksheet(selection.table._title)
         bold = workbook.add_format({"bold": True})
-        formats = {
-            kind: workbook.add_format({"num_format": each}) for kind, each in _FORMATS.items()
-        }
+        shapes: dict[str, Any] = {}
         columns = selection.cells()
         for at, (name, values) in enumerate(columns.items()):
             kind = selection.kinds[name]
             sheet.write_string(0, at, name, bold)
-            widths = [
-                _write(sheet, row, at, value, kind, formats.get(kind))
-                for row, value in enumerate(values, 1)
-                if value is not None
-            ]
+            decimals = shared_decimals(values) if kind == "number" else 0
+            widths = []
+            for row, value in enumerate(values, 1):
+                if value is None:
+                    continue
+                code = _FORMATS.get(kind) or _grouping(kind, value, decimals)
+                if code not in shapes:
+                    shapes[code] = workbook.add_format({"num_format": code} if code else {})
+                widths.append(_write(sheet, row, at, value, kind, shapes[code], decimals))
             sheet.set_column(at, at, min(max([len(name), *widths]), _WIDEST) + 2)
         sheet.freeze_panes(1, 0)
         if columns:
             sheet.autofilter(0, 0, len(selection), len(columns) - 1)
 
 
-def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> int:
+def _grouping(kind: str, value: Any, decimals: int) -> str:
+    """Returns the number format that groups this number the Indian way; Excel has none for all."""
+    if kind not in ("integer", "number") or not isfinite(value):
+        return ""
+    whole, _, fraction = f"{abs(value):.{decimals}f}".partition(".")
+    pairs = max(0, (len(whole) - 2) // 2)
+    return r"##\," * pairs + "##0" + (f".{'0' * decimals}" if fraction else "")
+
+
+def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any, decimals: int) -> int:
     """Writes a cell; returns the length of its text, for the width of the column."""
     text = str(value)
     if kind in _FORMATS and value.year >= _FIRST_YEAR:
         sheet.write_datetime(row, at, value, shape)
     elif (kind == "number" and isfinite(value)) or (kind == "integer" and abs(value) < _EXACT):
-        sheet.write_number(row, at, value)
+        sheet.write_number(row, at, value, shape)
+        return len(group(value, decimals))
     elif len(text) > _MOST_TEXT:
         raise ValueError(
             f"a cell has at most {_MOST_TEXT:,} characters, but column {at} of row {row - 1} "

@@ -20,7 +20,7 @@ from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
 from .._util.validate import count, instead, no_field
-from ..display.text import Shown, group, impersonal, table_text
+from ..display.text import ENDS, Shown, group, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
 from .selection import Selection
@@ -344,9 +344,11 @@ class Table(TableExport, Generic[Record]):
         (found,) = self._rows.cells(rows, [name])
         return [impersonal(name, value) for value in found]
 
-    def _preview(self) -> tuple[str, Shown | None]:
+    def _preview(
+        self, columns: Sequence[str] | None = None, ends: int = ENDS
+    ) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
-        return self._heading(), Shown(self) if len(self) else None
+        return self._heading(), Shown(self, columns, ends=ends) if len(self) else None
 
     def __repr__(self) -> str:
         return table_text(self)
