@@ -44,6 +44,7 @@ __all__ = [
     "analysis",
     "charges",
     "concat",
+    "daily_pnl",
     "dask",
     "day_pnl",
     "execution_quality",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         ChargeRate,
         LotChange,
         charges,
+        daily_pnl,
         day_pnl,
         execution_quality,
         plot,
@@ -82,8 +84,8 @@ if TYPE_CHECKING:
 _LAZY = {
     "accounts.fetch": ("Accounts",),
     "analysis": (
-        *("ChargeRate", "LotChange", "analysis", "charges", "day_pnl", "execution_quality"),
-        *("positions", "realised_pnl", "reconcile", "unrealised_pnl"),
+        *("ChargeRate", "LotChange", "analysis", "charges", "daily_pnl", "day_pnl"),
+        *("execution_quality", "positions", "realised_pnl", "reconcile", "unrealised_pnl"),
     ),
     "analysis.plot": ("plot",),
     "archive": ("Archive",),

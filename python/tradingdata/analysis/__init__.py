@@ -10,6 +10,7 @@ from __future__ import annotations
 from .._util.pickles import publish
 from .changes import LotChange
 from .charging import Charge, ChargeRate, Charges, charges
+from .daily import DailyPnl, DailyRow, daily_pnl
 from .day import DayPnl, DayRow, day_pnl
 from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
@@ -24,6 +25,8 @@ __all__ = [
     "Charge",
     "ChargeRate",
     "Charges",
+    "DailyPnl",
+    "DailyRow",
     "DayPnl",
     "DayRow",
     "ExecutionQuality",
@@ -49,6 +52,7 @@ __all__ = [
     "Unrealised",
     "UnrealisedPnl",
     "charges",
+    "daily_pnl",
     "day_pnl",
     "execution_quality",
     "positions",

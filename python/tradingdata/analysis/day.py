@@ -183,7 +183,7 @@ def day_pnl(
     fills = Fills(trades, day, buy, sell, lots=lots, earlier=True, **more)
     pnl = realised_of(fills, matched(fills, settle, shorts, buy, sell))
     price_of.same = fills.same
-    of_day = fills.on_day()
+    of_day = fills.on_day(fills.day)
     found = positions_of(of_day, buy, sell)
     traded = dict(zip(keys_of(found), found, strict=True))
     value = valued(pnl, price_of)

@@ -52,6 +52,7 @@ class Fills:
         opening: Number of opening lots.
         day: The day, if one was asked for.
         days: The days of the trades.
+        last: The last day that counts.
         notes: The issues found so far.
         given: The multipliers that the caller knows.
     """
@@ -69,6 +70,7 @@ class Fills:
         match_by: str = MATCH_BY[0],
         timed: bool = True,
         earlier: bool = False,
+        until: date | None = None,
     ) -> None:
         """Reads trades, those of ``day`` only, or with ``earlier`` also those before it.
 
@@ -80,6 +82,7 @@ class Fills:
         self.notes: list[Note] = []
         self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(self.rows)
+        self.last = self.day or max(*self.days, until or date.min, date.min)
         self._lots = _labelled(lots or [], self.rows)
         self._codes = buy, sell
         self.is_by_isin = is_by_isin(match_by)
@@ -96,12 +99,11 @@ class Fills:
 
     def _begin(self, changes: list[Timed]) -> None:
         """Changes opening lots before the first trade, and keeps the changes that come later."""
-        last = self.day or max(self.days, default=date.min)
-        changes = [each for each in changes if each[0].date() <= last]
+        changes = [each for each in changes if each[0].date() <= self.last]
         first = min(self._times(), default=datetime.max) if changes else None
         early = [each for each in changes if first and each[0] <= first]
         self._lots, self.notes = begun(
-            self._lots, early, self.rows.zone, min(self.days, default=last)
+            self._lots, early, self.rows.zone, min(self.days, default=self.last)
         )
         self.changes = changes[len(early) :]
         zone = self.rows.zone
@@ -135,17 +137,12 @@ class Fills:
         self._numbers = kept if not self.opening else [row - self.opening for row in kept]
         self._completed = {at for at, row in enumerate(kept) if row in self._completed}
 
-    @property
-    def last(self) -> date:
-        """The last day that counts."""
-        return self.day or max(self.days, default=date.min)
-
-    def on_day(self) -> Fills:
-        """Returns the trades of the day alone, without the notes."""
+    def on_day(self, day: date | None) -> Fills:
+        """Returns the trades of a day alone, or of all days, without the notes."""
         made = copy(self)
         made.opening, made._lots, made.notes, made._completed = 0, [], [], set()
         times = self.rows.column("exch_trade_time")[self.opening :]
-        kept = [row for row, at in enumerate(times, self.opening) if at.date() == self.day]
+        kept = [row for row, at in enumerate(times, self.opening) if day in (None, at.date())]
         made._keep(kept)
         return made
 

@@ -297,7 +297,7 @@ def _plain(key: Any) -> Any:
     if isinstance(key, str):
         return key
     return tuple(
-        part.date() if isinstance(part, datetime) else None if is_missing(part) else part
+        None if is_missing(part) else part.date() if isinstance(part, datetime) else part
         for part in key
     )
 

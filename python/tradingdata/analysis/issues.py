@@ -26,6 +26,8 @@ ALIKE = "codes that differ in case or spaces"
 FRACTION = "fraction of a share"
 EARLIER = "change before the opening"
 ELSEWHERE = "same ISIN under another id"
+STALE = "priced on an earlier day"
+FROM_COST = "measured from cost"
 
 NO_KEY = (None,) * len(KEYED)  # of what is about the whole result
 

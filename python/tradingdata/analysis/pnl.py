@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import compress, pairwise
 from operator import sub
@@ -270,6 +270,21 @@ class Matching:
             self._rows = _core.join([self._rows, settlements.with_zone(self._zone)])
             self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
             self.match(day, shorts)
+
+    def parts(self) -> Iterator[tuple[tuple[Any, ...], date | None, date | None, int, int, int]]:
+        """Yields each part that was opened, with what closing it realised.
+
+        That is its leading columns, the days on which it was opened (None for an opening lot) and
+        closed (None for what is left), its quantity and value, negative if short, and the profit.
+        """
+        (times,) = self._rows.cells([*range(len(self._rows))], [_TRADED[1]])
+        days = [None] * self._opening + [time.date() for time in times[self._opening :]]
+        for lot, trade, is_long, quantity, cost, proceeds in zip(*self.found, strict=True):
+            held = (quantity, cost) if is_long else (-quantity, -proceeds)
+            yield self.leading[self.numbers[lot]], days[lot], days[trade], *held, proceeds - cost
+        for row, is_long, quantity, value in zip(*self.left, strict=True):
+            held = (quantity, value) if is_long else (-quantity, -value)
+            yield self.leading[self.numbers[row]], days[row], None, *held, 0
 
     def is_expired(self, last: date) -> list[bool]:
         """Returns whether the contract of each lot that is left has expired before a day."""

@@ -68,7 +68,8 @@ class ResultTable(Table[Record]):
     def _of_keys(self, kept: set[tuple[Any, ...]]) -> Self:
         """Returns the rows of some keys, and those that have none."""
         keys = self._keys()
-        rows = [row for row, key in enumerate(keys) if key in kept or not any(key)]
+        width = len(next(iter(kept), ()))  # a result may go by account alone
+        rows = [row for row, key in enumerate(keys) if key[:width] in kept or not any(key)]
         return self if len(rows) == len(keys) else self._taken(rows)
 
     def _part(self, rows: _core.Slice) -> Self:
