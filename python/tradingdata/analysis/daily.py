@@ -233,18 +233,22 @@ def _held(
             step[0], step[1] = step[0] + quantity, step[1] + value
         first, quantity, value = min(steps), 0, Fraction(0)
         missing: Counter[str] = Counter()
+        price: Fraction | None = None
+        tried = first - 1  # the last day for which a price was asked
         for at in range(first, len(days) + 1):
             quantity, value = quantity + steps[at][0], value + steps[at][1]
-            price, is_old = Fraction(0), False
+            is_old = False
             if quantity:
-                price, is_old = price_of.last(days, range(at, first - 1, -1), rows[key])
-            if price is None:
+                asked = ((on, price_of.at(days, on, rows[key])) for on in range(at, tried, -1))
+                on, found = next((each for each in asked if each[1] is not None), (tried, None))
+                price, tried, is_old = price if found is None else found, at, on < at
+            if quantity and price is None:
                 missing[FROM_COST if not at else UNPRICED] += 1
             elif quantity and multiplier is None:
                 continue  # which a note says
             else:
                 missing[STALE] += is_old
-                held[key[:2]][at] += price * quantity * (multiplier or 1) - value
+                held[key[:2]][at] += (price or 0) * quantity * (multiplier or 1) - value
         for problem, count in missing.items():
             if count:
                 leading = tuple(getattr(rows[key], name) for name in KEYED)
@@ -270,18 +274,10 @@ class _ByDay:
             self._lookups[day].same = self.same
         return self._lookups[day](row)
 
-    def last(self, days: list[date], places: Iterable[int], row: Any) -> tuple[Any, bool]:
-        """Returns the price of a day, or else that of the last of the days before, and which it is.
-
-        Day 0 is before the first.
-        """
-        for number, at in enumerate(places):
-            tried = [days[at - 1]] if at else self._before(days)
-            for day in tried:
-                price = self(day, row)
-                if price is not None:
-                    return price, bool(number)
-        return None, False
+    def at(self, days: list[date], place: int, row: Any) -> Fraction | None:
+        """Returns the price of a day; day 0 is before the first."""
+        tried = [days[place - 1]] if place else self._before(days)
+        return next((price for day in tried if (price := self(day, row)) is not None), None)
 
     def _before(self, days: list[date]) -> list[date]:
         if not days:
