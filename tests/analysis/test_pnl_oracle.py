@@ -29,14 +29,14 @@ def key_of(row: Any) -> Key:
 
 
 def in_time(made: list[td.Trade]) -> list[td.Trade]:
-    """A merge by time that leaves trades of the same second in the direction of their response.
+    """A merge by time that leaves trades of the same second in the direction of their numbers.
 
-    A client's trades of a day are one response. If it begins with its newest trade, so does each
-    of its seconds.
+    Each exchange numbers a client's trades of a day. If the first is the newest trade, so it is in
+    each second.
     """
     responses: dict[Any, list[td.Trade]] = defaultdict(list)
     for row in made:
-        responses[row.client_id, row[TIME].date()].append(row)
+        responses[row.client_id, row[TIME].date(), row.exchange].append(row)
     by_time: dict[Any, list[td.Trade]] = defaultdict(list)
     for rows in responses.values():
         times = [row[TIME] for row in rows]

@@ -91,10 +91,11 @@ class World:
     responses: list[tuple[Party, int, list[td.Trade]]]
     book: td.TradeBook
     has_orders: bool
+    ordered: bool  # whether a number in the rows decides the order within a second
 
 
 def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> World:
-    """A world of some days; what decides the order within a second is always there.
+    """A world of some days. Without numbers, the rows are where they were in their response.
 
     ``archived`` clients have labels, and an archive sorts rows, which thus need a number.
     """
@@ -126,8 +127,8 @@ def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> Worl
     responses = _responses(rng, parties, events, counted=counted)
     book = td.concat([td.TradeBook(rows) for *_, rows in responses])
     if (numbered or counted) and rng.random() < 0.5:
-        book = book.sort(rng.choice(["traded_price", TIME, "-quantity"]))
-    return World(events, responses, _in_a_zone(rng, book), has_orders)
+        book = book.sort(rng.choice(["traded_price", TIME, "-" + TIME, "-quantity"]))
+    return World(events, responses, _in_a_zone(rng, book), has_orders, numbered or counted)
 
 
 def _event(
@@ -145,11 +146,12 @@ def _event(
         price = Fraction(0)
     value = Fraction(round(price * quantity * contract.multiplier * 100), 100)
     side, product = rng.choice("BS"), rng.choice("CI")
+    first = 7000 if dict(contract.fields)["exchange"] == "NSE" else 100  # each exchange counts
     facts = {ACCOUNT: party[0], CLIENT: party[1], PRODUCT: product, TIME: time}
     row = trade(number, side, quantity, float(value))._replace(
         **facts | {ENTERED: None if rng.random() < 0.1 else time} | dict(contract.fields),
         traded_price=round(float(price), 2),
-        trade_no=str(7000 + number) if numbered else f"T{rng.randrange(10**9)}",
+        trade_no=str(first + number) if numbered else f"T{rng.randrange(10**9)}",
         order_no=f"O{rng.randint(0, 5)}",  # of both sides, and of several products
     )
     return Event(party, product, contract, side, quantity, value, time, row, 0)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 
@@ -29,92 +30,114 @@ class Orderer {
     if (!std::ranges::is_sorted(order.rows, {}, time)) {
       std::ranges::stable_sort(order.rows, {}, time);
     }
-    if (ties_in(order.rows, true).empty()) return order;
+    const auto tied = [this](std::int64_t a, std::int64_t b) { return times_[a] == times_[b]; };
+    if (neighbours(order.rows, tied).empty()) return order;
     rank(order.rows);
     std::ranges::stable_sort(order.rows, [this](std::int64_t a, std::int64_t b) {
       return times_[a] != times_[b] ? times_[a] < times_[b] : ranks_[at(a)] < ranks_[at(b)];
     });
-    for (const std::int64_t row : ties_in(order.rows, false)) {
-      if (unknown_[at(row)]) order.undecided.push_back(row);
-    }
+    // Among trades of one side, the order decides which lot is closed first, but not whether one
+    // is.
+    order.undecided = neighbours(order.rows, [&](std::int64_t a, std::int64_t b) {
+      return tied(a, b) && bought(a) != bought(b) &&
+             (set_[at(a)] == undecided || set_[at(a)] != set_[at(b)]);
+    });
     return order;
   }
 
  private:
   using Numbers = std::vector<std::optional<std::int64_t>>;  // by row
+  static constexpr std::int64_t undecided = -1;
 
   static std::size_t at(std::int64_t row) { return static_cast<std::size_t>(row); }
   bool bought(std::int64_t row) const {
     return table_.text(trade_schema["txn_type"], trades_.rows.start + row) == buy_;
   }
 
-  // The rows that share group and second with the row before them, and those; of two of one side,
-  // the order decides which lot is closed first, but not whether one is.
-  std::vector<std::int64_t> ties_in(const std::vector<std::int64_t>& rows, bool of_one_side) const {
+  // The pairs of rows that follow each other within their group and are related.
+  template <typename Related>
+  std::vector<std::int64_t> neighbours(const std::vector<std::int64_t>& rows,
+                                       const Related& related) const {
     std::vector<std::int64_t> last(trades_.count.size(), -1);
-    std::vector<std::int64_t> ties;
+    std::vector<std::int64_t> pairs;
     for (const std::int64_t row : rows) {
       std::int64_t& before = last[at(trades_.group[at(row)])];
-      if (before >= 0 && times_[before] == times_[row] &&
-          (of_one_side || bought(before) != bought(row))) {
-        ties.insert(ties.end(), {before, row});
-        if (of_one_side) return ties;  // one is enough to look for their order
-      }
+      if (before >= 0 && related(before, row)) pairs.insert(pairs.end(), {before, row});
       before = row;
     }
-    return ties;
+    return pairs;
   }
 
-  Numbers row_numbers() const {
+  // The numbers of the rows that have a value in a field; `read` gives that of a cell, if any.
+  template <typename Read>
+  Numbers numbers_of(int field, const Read& read) const {
     Numbers numbers(at(trades_.size()));
-    const int field = trade_schema["row_no"];
     for (std::int64_t row = 0; row < trades_.size(); ++row) {
       const std::int64_t cell = trades_.rows.start + row;
-      if (table_.valid(field, cell)) {
-        numbers[at(row)] = table_.column(field).as<std::int64_t>()[cell];
-      }
+      if (table_.valid(field, cell)) numbers[at(row)] = read(cell);
     }
     return numbers;
   }
 
-  Numbers trade_numbers() const {
-    Numbers numbers(at(trades_.size()));
-    const int field = trade_schema["trade_no"];
-    for (std::int64_t row = 0; row < trades_.size(); ++row) {
-      const std::int64_t cell = trades_.rows.start + row;
-      if (!table_.valid(field, cell)) continue;
-      const std::string_view text = table_.text(field, cell);
-      std::int64_t number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error == std::errc() && end == text.data() + text.size()) numbers[at(row)] = number;
-    }
-    return numbers;
+  static std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
   }
 
-  // Sets the rank of each row within its second.
+  // Calls work with each set of rows that share account, client, day and some more fields.
+  template <typename Work>
+  void for_each_set(const std::vector<std::int64_t>& rows, std::initializer_list<int> more,
+                    const Work& work) const {
+    GroupedRows keyed{trades_.rows,
+                      {{trade_schema["account"]},
+                       {trade_schema["client_id"]},
+                       {trade_schema["exch_trade_time"], true}}};
+    for (const int field : more) keyed.key.push_back({field});
+    const Groups groups = group_rows({&keyed, 1});
+    std::vector<std::vector<std::int64_t>> sets(at(groups.count));
+    for (const std::int64_t row : rows) sets[at(groups.parts[0].group[at(row)])].push_back(row);
+    for (std::vector<std::int64_t>& set : sets) work(set);
+  }
+
+  // Sets the rank of each row within its second. Row numbers count through a response, trade
+  // numbers through an exchange's segment. A number that contradicts the times, and the place of a
+  // row, which a sort changes, rank the rows but do not decide.
   void rank(const std::vector<std::int64_t>& rows) {
-    const GroupedRows keyed{trades_.rows,
-                            {{trade_schema["account"]},
-                             {trade_schema["client_id"]},
-                             {trade_schema["exch_trade_time"], true}}};
-    const std::vector<std::int32_t> response = group_rows({&keyed, 1}).parts[0].group;
-    std::vector<std::vector<std::int64_t>> responses(
-        response.empty() ? 0 : at(std::ranges::max(response)) + 1);
-    for (const std::int64_t row : rows) responses[at(response[at(row)])].push_back(row);
-    const Numbers by_row = row_numbers();
-    const Numbers by_trade = trade_numbers();
+    const Numbers by_row = numbers_of(trade_schema["row_no"], [&](std::int64_t row) {
+      return table_.column(trade_schema["row_no"]).as<std::int64_t>()[row];
+    });
+    const Numbers by_trade = numbers_of(trade_schema["trade_no"], [&](std::int64_t row) {
+      return whole_number(table_.text(trade_schema["trade_no"], row));
+    });
     Numbers by_place(at(trades_.size()));
-    for (std::int64_t row = 0; row < trades_.size(); ++row) by_place[at(row)] = row;
+    std::iota(by_place.begin(), by_place.end(), 0);
     ranks_.resize(at(trades_.size()));
-    unknown_.resize(at(trades_.size()));
-    for (std::vector<std::int64_t>& of_response : responses) {
-      if (!follows_time(of_response, by_row) && !follows_time(of_response, by_trade) &&
-          !follows_time(of_response, by_place) && !orders(of_response, by_trade) &&
-          !orders(of_response, by_row)) {
-        orders(of_response, by_place);
-        for (const std::int64_t row : of_response) unknown_[at(row)] = true;
-      }
-    }
+    set_.assign(at(trades_.size()), undecided);
+    std::vector<std::int64_t> rest;
+    std::int64_t set = 0;
+    const auto decide = [&](const std::vector<std::int64_t>& decided) {
+      for (const std::int64_t row : decided) set_[at(row)] = set;
+      ++set;
+    };
+    for_each_set(rows, {}, [&](std::vector<std::int64_t>& response) {
+      if (follows_time(response, by_row)) return decide(response);
+      rest.insert(rest.end(), response.begin(), response.end());
+      static_cast<void>(follows_time(response, by_place) || orders(response, by_trade) ||
+                        orders(response, by_place));
+    });
+    for_each_set(rest, {trade_schema["exchange"], trade_schema["segment"]},
+                 [&](std::vector<std::int64_t>& part) {
+                   if (follows_time(part, by_row) || follows_time(part, by_trade) ||
+                       (of_one_time(part) && (orders(part, by_trade) || orders(part, by_row)))) {
+                     decide(part);
+                   }
+                 });
+  }
+
+  bool of_one_time(const std::vector<std::int64_t>& rows) const {
+    return std::ranges::all_of(rows, [&](auto row) { return times_[row] == times_[rows[0]]; });
   }
 
   // Sorts rows by their numbers; whether each has one of its own.
@@ -150,7 +173,7 @@ class Orderer {
   std::string_view buy_;
   const std::int64_t* times_;
   std::vector<std::int64_t> ranks_;
-  std::vector<bool> unknown_;
+  std::vector<std::int64_t> set_;  // by row: those whose ranks compare, or undecided
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The order of trades in time. Times are sent to the second, so trades of one second are in the
-// direction of their response: its rows may begin with the newest.
+// direction of their response, whose rows may begin with the newest.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct TradeOrder {
 };
 
 // The rows from `begin` up to `end` by `exch_trade_time`. Those of one second are in the order of
-// `row_no`, of `trade_no` as a number, or of the rows themselves: whichever runs with the times of
-// its response, or against them. What has one time only is in the order of `trade_no`, or `row_no`.
-// A response is the trades of an account, client and day; so a sort or a concatenation changes
-// nothing. Each row must have a time.
+// `row_no` or of `trade_no` as a number, whichever runs with the times, or against them: among the
+// trades of an account, client and day, or of one exchange and segment of these. Trades of one time
+// only are in the order of `trade_no`, or `row_no`. Both are the same however a book was sorted or
+// joined; the place of a row is not, so what only places order is undecided. Each row must have a
+// time.
 TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
                    std::string_view buy);
 

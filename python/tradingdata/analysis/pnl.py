@@ -59,10 +59,11 @@ def realised_pnl(
     not realised.
 
     Trades are processed by ``exch_trade_time``. Trades of one second are in the direction of their
-    response, which its ``row_no``, its trade numbers or its rows show; so a sort or a concatenation
-    changes nothing. Amounts are exact: values are sums of ``trade_value``, a part of a trade has
-    its share of the value to the smallest decimal that was sent (usually the paisa), the parts add
-    up to it, and each result is the float nearest to the exact sum. (Service: "Trade record".)
+    response, which ``row_no`` or the trade numbers of an exchange and segment show; so a sort or a
+    concatenation changes nothing. Where no number shows it, the tie is in ``issues``. Amounts are
+    exact: values are sums of ``trade_value``, a part of a trade has its share of the value to the
+    smallest decimal that was sent (usually the paisa), the parts add up to it, and each result is
+    the float nearest to the exact sum. (Service: "Trade record".)
 
     Args:
         trades: Trades of any number of days, accounts, clients and exchanges.
