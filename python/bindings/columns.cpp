@@ -12,6 +12,7 @@ namespace tradingdata::python {
 Columns::Columns(TablePtr table, py::handle zone)
     : table_(std::move(table)),
       type_(&row_type(table_->schema())),
+      keeps_type_(type_->object()),
       fields_(static_cast<const FieldFinder&>(type_->names)),
       zone_(zone),
       readers_(static_cast<std::size_t>(table_->schema().width())) {
@@ -75,6 +76,12 @@ void FieldNames::fill(const Schema& schema) {
     made_slots_[slot] = {name, field};
   }
   by_text_ = by_text.release().ptr();
+}
+
+void FieldNames::clear() {
+  for (PyObject* const name : names_) Py_DECREF(name);
+  names_.clear();
+  Py_CLEAR(by_text_);
 }
 
 int FieldNames::find_equal(PyObject* name) const {

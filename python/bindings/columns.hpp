@@ -45,10 +45,10 @@ class FieldFinder {
   std::size_t mask_ = 0;
 };
 
-// Names live as long as the process, as the types do that carry them.
 class FieldNames : public FieldFinder {
  public:
   void fill(const Schema& schema);
+  void clear();  // before the end of the type that has the names, since it needs the GIL
 
   // Also finds a name that is equal, but another object. `name` is a str.
   int find_equal(PyObject* name) const;
@@ -190,7 +190,8 @@ class Columns {
 
   TablePtr table_;
   const RowType* type_;
-  FieldFinder fields_;  // a copy of the type's: reading an attribute looks at one address less
+  py::object keeps_type_;  // without a row, nothing else may
+  FieldFinder fields_;     // a copy of the type's: reading an attribute looks at one address less
   py::handle zone_;
   std::vector<Reader> readers_;
   std::int32_t last_day_ = 0;

@@ -169,7 +169,7 @@ PyObject* repr_row(PyObject* self) {
         const std::string_view text = table.text(i, row->row);
         if (field.personal()) value = py::str(masked(text));
         // A query may give a number under any name.
-        if (type.owned) value = py::str(without_account_numbers(text));
+        if (type.schema->owner != nullptr) value = py::str(without_account_numbers(text));
       }
       parts.append(format("%s=%R", field.name.data(), value.ptr()));
     }

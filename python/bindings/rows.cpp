@@ -20,16 +20,13 @@ namespace tradingdata::python {
 
 namespace {
 
-// A list that only grows, so that threads may read it without a lock.
-constinit std::atomic<RowType*> first_type = nullptr;
+// A type that is made at run time, with the schema that its tables share.
+struct MadeRowType final : OwnedSchema, RowType {
+  using OwnedSchema::OwnedSchema;
+};
 
-template <typename Wanted>
-const RowType* find_type(const Wanted& is_wanted) {
-  for (const RowType* type = first_type; type != nullptr; type = type->next) {
-    if (is_wanted(*type)) return type;
-  }
-  return nullptr;
-}
+// Of the service's records; never freed, since threads may run until the process ends.
+constinit std::array<RowType*, record_schemas.size()> service_types{};
 
 RowObject* as_row(PyObject* self) {
   return reinterpret_cast<RowObject*>(self);
@@ -198,7 +195,7 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
                             made.field_docs[at].c_str(),
                             reinterpret_cast<void*>(static_cast<std::intptr_t>(i))});
   }
-  made.getters.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  made.getters.push_back({nullptr, nullptr, nullptr, nullptr, &made});  // by which a type finds it
 
   std::array<PyType_Slot, 14> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
@@ -221,15 +218,6 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
       reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpecWithBases(&spec, base)).release().ptr());
 }
 
-py::object add_type(std::unique_ptr<RowType> made) {
-  std::atomic<RowType*>* end = &first_type;
-  for (RowType* found = nullptr; !end->compare_exchange_strong(found, made.get());
-       found = nullptr) {
-    end = &found->next;
-  }
-  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.release()->type));
-}
-
 // Name, kind, meaning, whether it is personal, whether a response may lack it.
 using FieldTuple = std::tuple<std::string, std::string, std::string, bool, bool>;
 
@@ -246,39 +234,48 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
     if (!seen.insert(field).second) throw py::value_error("two columns have the name " + field);
     columns.push_back({field, named<Kind>(kind_names, kind), doc, {personal, optional}});
   }
-  auto made = std::make_unique<RowType>();
-  made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));
-  made->schema = &made->owned->schema();
+  auto made = std::make_shared<MadeRowType>(name, std::move(columns));
+  RowType& type = *made;
+  type.schema = &made->OwnedSchema::schema();
   if (base.is_none()) {
-    make_type(*made, "tradingdata", "A row of a table.", base_of_rows);
+    make_type(type, "tradingdata", "A row of a table.", base_of_rows);
   } else {
     const auto module = attribute(base, "__module__").cast<std::string>();
     const auto text = attribute(base, "__doc__").cast<std::string>();
-    make_type(*made, module, text, base.ptr());
+    make_type(type, module, text, base.ptr());
   }
-  return add_type(std::move(made));
+  auto result = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(type.type));
+  // Until the type goes, a weak reference keeps what it points into; tables keep the schema.
+  const auto release = [made](py::handle reference) {
+    made->names.clear();
+    made->type = nullptr;
+    reference.dec_ref();
+  };
+  py::weakref(result, py::cpp_function(release)).release();
+  return result;
 }
 
 }  // namespace
 
 const RowType& row_type(const Schema& schema) {
-  const auto* const found = find_type([&](const RowType& type) { return type.schema == &schema; });
-  if (found == nullptr) throw std::invalid_argument("no type was made for the rows of this schema");
-  return *found;
+  if (schema.owner != nullptr) return static_cast<const MadeRowType&>(*schema.owner);
+  return **std::ranges::find(service_types, &schema, &RowType::schema);
 }
 
 const RowType& row_type_given(py::handle record) {
-  const bool by_name = PyUnicode_Check(record.ptr()) != 0;
-  const std::string name = by_name ? record.cast<std::string>() : "";
-  const auto* const found = find_type([&](const RowType& type) {
-    return by_name ? !type.owned && type.schema->record == name
-                   : reinterpret_cast<PyObject*>(type.type) == record.ptr();
-  });
-  if (found == nullptr) {
-    raise(PyExc_ValueError, "there is no record %s: pass its name or its type",
-          shown(record.ptr()).c_str());
+  PyObject* const given = record.ptr();
+  if (PyUnicode_Check(given) != 0) {
+    const auto name = record.cast<std::string>();
+    for (const RowType* const type : service_types) {
+      if (type->schema->record == name) return *type;
+    }
+  } else if (PyType_Check(given) != 0 &&
+             reinterpret_cast<PyTypeObject*>(given)->tp_getattro == get_attribute) {
+    const PyGetSetDef* getter = reinterpret_cast<PyTypeObject*>(given)->tp_getset;
+    while (getter->name != nullptr) ++getter;
+    return *static_cast<const RowType*>(getter->closure);
   }
-  return *found;
+  raise(PyExc_ValueError, "there is no record %s: pass its name or its type", shown(given).c_str());
 }
 
 const RowType* row_type_of(PyObject* row) {
@@ -304,11 +301,11 @@ py::object make_row(const py::object& slice, std::int64_t row) {
 void bind_records(py::module_& module) {
   import_datetime();
   module.add_object("Row", make_base());
-  for (const Schema* const schema : record_schemas) {
-    auto made = std::make_unique<RowType>();
-    made->schema = schema;
-    make_type(*made, "tradingdata", text_of_record(*schema), base_of_rows);
-    module.add_object(std::string(schema->record).c_str(), add_type(std::move(made)));
+  for (std::size_t i = 0; i < record_schemas.size(); ++i) {
+    RowType& made = *(service_types[i] = new RowType);
+    made.schema = record_schemas[i];
+    make_type(made, "tradingdata", text_of_record(*made.schema), base_of_rows);
+    module.add_object(std::string(made.schema->record).c_str(), made.object());
   }
   module.def("row_type", &make_row_type, py::arg("name"), py::arg("fields"),
              py::arg("base") = py::none());

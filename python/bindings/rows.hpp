@@ -3,9 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,20 +37,22 @@ struct RowObject {
   std::int64_t row;
 };
 
-// Lives as long as the process, as a type does that code may refer to.
+// Those of the service's records live as long as the process. Others live as long as their Python
+// type, which the rows and columns of each table refer to.
 struct RowType {
   const Schema* schema = nullptr;
   PyTypeObject* type = nullptr;
   FieldNames names;
 
   // What the type points into.
-  std::unique_ptr<OwnedSchema> owned;  // nullptr for the service's records
   std::string name;
   std::string doc;
   std::vector<std::string> field_docs;
   std::vector<PyGetSetDef> getters;
 
-  std::atomic<RowType*> next = nullptr;  // in the list of all types, the service's records first
+  py::object object() const {
+    return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
+  }
 };
 
 // The type of a schema's rows. Of a record's name or of such a type, which must be one.

@@ -304,10 +304,7 @@ void bind_slice(py::module_& module) {
       .def_property_readonly("record",
                              [](const OwnedSlice& self) { return self.table().schema().record; })
       .def_property_readonly("row_type",
-                             [](const OwnedSlice& self) {
-                               return py::reinterpret_borrow<py::object>(
-                                   reinterpret_cast<PyObject*>(self.columns().type().type));
-                             })
+                             [](const OwnedSlice& self) { return self.columns().type().object(); })
       .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
       .def_property_readonly("table_rows",
                              [](const OwnedSlice& self) { return self.table().rows(); })

@@ -250,7 +250,7 @@ void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema&
 }
 
 struct StreamOwner {
-  const Schema* schema;
+  SchemaPtr schema;    // the rows may go before the stream
   ArrowExport wanted;  // without what calls Python: a consumer may have no GIL
   Taken<ArrowArray> batch;
 };
@@ -294,7 +294,7 @@ void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& 
 
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
-  owner->schema = &table->schema();  // the rows may go before the stream
+  owner->schema = shared(table->schema());
   owner->wanted = {.columns = wanted.columns, .text = wanted.text, .time_zone = wanted.time_zone};
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,

@@ -33,7 +33,7 @@ struct ArrowExport {
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out);
 
 // A stream of that one batch, whose schema has metadata that names the record. All work is done
-// here, so that its callbacks cannot fail. The table's schema must outlive it.
+// here, so that its callbacks cannot fail.
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out);
 
 }  // namespace tradingdata

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -43,11 +44,14 @@ struct Field {
 // may be an unknown one.
 inline constexpr std::string_view local_prefix = "_tradingdata.";
 
+class OwnedSchema;
+
 struct Schema {
   std::string_view record = {};  // the name of a row's type
   std::span<const Field> fields = {};
   // The fields that identify a record among those of its day; a text field first.
   std::span<const int> identity = {};
+  const OwnedSchema* owner = nullptr;  // of one that is made at run time
 
   constexpr int width() const { return static_cast<int>(fields.size()); }
   constexpr const Field& field(int position) const {
@@ -83,8 +87,9 @@ struct Schema {
   }
 };
 
-// A schema that is made at run time: of a calculation's result, a query or a labelled book.
-class OwnedSchema {
+// A schema that is made at run time: of a calculation's result or a query. Each table of it shares
+// its ownership, so it must be made by `std::make_shared`.
+class OwnedSchema : public std::enable_shared_from_this<OwnedSchema> {
  public:
   struct Column {
     std::string name;
@@ -98,13 +103,12 @@ class OwnedSchema {
     for (const Column& column : columns_) {
       fields_.push_back({column.name, column.kind, column.doc, column.traits});
     }
-    schema_ = {.record = record_, .fields = fields_};
+    schema_ = {.record = record_, .fields = fields_, .owner = this};
   }
   OwnedSchema(const OwnedSchema&) = delete;  // the schema refers to the other members
   OwnedSchema& operator=(const OwnedSchema&) = delete;
   ~OwnedSchema() = default;
 
-  // It must outlive every table of it.
   const Schema& schema() const { return schema_; }
 
  private:
@@ -113,5 +117,13 @@ class OwnedSchema {
   std::vector<Field> fields_;
   Schema schema_;
 };
+
+using SchemaPtr = std::shared_ptr<const Schema>;
+
+// The schema and a share in what owns it; the service's records live as long as the process.
+inline SchemaPtr shared(const Schema& schema) {
+  if (schema.owner == nullptr) return {SchemaPtr(), &schema};
+  return {schema.owner->shared_from_this(), &schema};
+}
 
 }  // namespace tradingdata

@@ -10,7 +10,7 @@
 namespace tradingdata {
 
 Table::Table(const Schema& schema)
-    : schema_(&schema), columns_(static_cast<std::size_t>(schema.width())) {}
+    : schema_(shared(schema)), columns_(static_cast<std::size_t>(schema.width())) {}
 
 Table::~Table() {
   free_block(arena_);

@@ -156,7 +156,7 @@ class Table {
  private:
   friend class TableBuilder;
 
-  const Schema* schema_;
+  SchemaPtr schema_;
   std::int64_t rows_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<Column> columns_;

@@ -20,7 +20,7 @@ from .records import Order as Order
 
 __version__: str
 pybind11_version: str
-row_types: dict[Any, type[Any]]  # those that ``tradingdata.table.rows`` made, for each copy of it
+row_types: dict[Any, Any]  # those that ``tradingdata.table.rows`` made, for each copy of it
 
 _Record = Any  # one of the classes of ``records``
 _Data = bytes | bytearray | memoryview

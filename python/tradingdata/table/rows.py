@@ -14,8 +14,8 @@ import re
 from collections.abc import Sequence
 from copyreg import pickle
 from datetime import date, datetime, tzinfo
-from functools import cache
 from typing import Any, TypeVar, dataclass_transform
+from weakref import ref
 
 from .. import _core
 from .._core import Order as Order
@@ -29,6 +29,7 @@ from .protocol import RowMethods, reduce_slice
 
 Record = Any
 Field = tuple[str, str, str]  # name, kind and meaning
+Reference = ref[type[Any]]
 
 Declared = TypeVar("Declared")
 Value = TypeVar("Value")
@@ -40,28 +41,44 @@ _ANNOTATIONS = {kind: each | None for kind, each in _TYPES.items()}
 _KINDS = {each.__name__: kind for kind, each in _TYPES.items()}
 
 # In the core, of which a process has one, so that a second copy of the package has the same types.
-_ROW_TYPES: dict[tuple[str, tuple[Field, ...]], type[Any]] = vars(_core).setdefault("row_types", {})
+# A type is kept by its tables.
+_ROW_TYPES: dict[tuple[str, tuple[Field, ...]], Reference] = vars(_core).setdefault("row_types", {})
 
 
 def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     """Returns the type of the rows of a table with these columns; equal content, one type."""
     schema = (name, tuple(fields))
-    if schema not in _ROW_TYPES:
-        made: Any = _core.row_type(
-            name, [(*field, _core.is_personal(field[0]), False) for field in fields]
-        )
-        made._schema = schema
-        annotate(made)
-        made.__iter__ = lambda row: iter(row._asdict().values())
-        return _ROW_TYPES.setdefault(schema, made)  # another thread may have made it meanwhile
-    return _ROW_TYPES[schema]
+    known = _ROW_TYPES.get(schema)
+    kind = known() if known is not None else None
+    if kind is not None:
+        return kind
+    made: Any = _core.row_type(
+        name, [(*field, _core.is_personal(field[0]), False) for field in fields]
+    )
+    made._schema = schema
+    annotate(made)
+    made.__iter__ = lambda row: iter(row._asdict().values())
+
+    def forget(gone: Reference) -> None:
+        if _ROW_TYPES.get(schema) is gone:
+            del _ROW_TYPES[schema]
+
+    while True:  # another thread may have made it meanwhile
+        kept = _ROW_TYPES.setdefault(schema, ref(made, forget))
+        kind = kept()
+        if kind is not None:
+            return kind
+        forget(kept)
 
 
-@cache
-def with_extra(kind: type) -> type[Any]:
+def with_extra(kind: Any) -> type[Any]:
     """Returns a type of rows with one more text column ``extra``, for unknown fields as JSON."""
-    fields = [(*field, False) for field in _core.fields_of(kind)]
-    return _core.row_type(kind.__name__, [*fields, ("extra", "text", "", False, False)])
+    if "_with_extra" not in vars(kind):
+        fields = [(*field, False) for field in _core.fields_of(kind)]
+        kind._with_extra = _core.row_type(
+            kind.__name__, [*fields, ("extra", "text", "", False, False)]
+        )
+    return kind._with_extra  # type: ignore[no-any-return]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
