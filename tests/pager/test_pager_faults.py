@@ -169,6 +169,17 @@ class TestPageThatFails:
         assert (reading.failure.page, len(reading.failure.received or ())) == (1, 0)
         assert reading.failure.received is not None
 
+    @both
+    def test_an_error_late_in_a_long_search_has_every_stock(
+        self, service: Service, read: Read
+    ) -> None:
+        """Its early pages are packed until then."""
+        rows = [{**row, "more": {"at": at}} for at, row in enumerate(stocks(130))]
+        service.choose(pages(rows, faults={61: repeat(html_reply())}))
+        reading = read(service.base_url, page_size=2, client=ONCE)
+        assert reading.failure.received == td.concat(reading.pages)
+        assert len(reading.pages) == 60
+
     def test_its_notes_say_how_to_go_on_and_it_travels_with_its_rows(
         self, service: Service
     ) -> None:

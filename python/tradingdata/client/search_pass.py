@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     Arrival = tuple[int, Callable[[], tuple[Any, ...]]]  # a call, and its result or error
 
 
+_UNPACKED = 3200  # stocks
+
+
 class LocalPages:
     """The requests of one pass of a ``Client``, carried on the thread that waits."""
 
@@ -165,7 +168,7 @@ class SearchPass:
         self._until = until
         self._bar = bar
         self._in_flight: dict[int, Sent] = {}
-        self._received: dict[int, StockList] = {}  # by page
+        self._received: dict[int, StockList | bytes] = {}  # by page; old ones are packed
         self._unread: StockList | None = None  # the latest page, until it is read row by row
         self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
         self._warned = self._closed = self._is_torn = False
@@ -320,6 +323,11 @@ class SearchPass:
         if len(page.rows) != len(stocks):
             stocks = stocks._part(table.take(page.rows))
         self._last_number = page.number
+        # Nearly all searches have ended before; of a long one, an error still has every stock.
+        number = page.number - max(_UNPACKED // self.paging.limit, 1)
+        old = self._received.get(number)
+        if isinstance(old, StockList):
+            self._received[number] = _packed(old)
         self._bar.update(len(stocks))
         return stocks
 
@@ -328,7 +336,7 @@ class SearchPass:
         if error.received is not None:  # raised before
             return error
         error.account = self._client.account
-        error.received = concat([StockList(), *self._received.values()])
+        error.received = concat([StockList(), *map(_unpacked, self._received.values())])
         if error.page is None:
             error.page = self.paging.page
         if self._received and not isinstance(error, PaginationError):
@@ -342,6 +350,22 @@ class SearchPass:
             self._port.close()
             self._bar.close()
         return error
+
+
+def _packed(stocks: StockList) -> bytes:
+    import pickle
+    import zlib
+
+    return zlib.compress(pickle.dumps(stocks._rows), 1)
+
+
+def _unpacked(stocks: StockList | bytes) -> StockList:
+    import pickle
+    import zlib
+
+    if isinstance(stocks, StockList):
+        return stocks
+    return StockList()._part(pickle.loads(zlib.decompress(stocks)))
 
 
 def _had_no_chance(sent: Sent, error: TradingDataError, waiting_since: float) -> bool:
