@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "decode/json.hpp"
-#include "decode/redact.hpp"
 #include "oracle.hpp"
+#include "privacy/personal.hpp"
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
 

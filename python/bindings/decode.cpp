@@ -8,7 +8,8 @@
 
 #include "bindings.hpp"
 #include "decode/decode.hpp"
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
+#include "privacy/shown.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 

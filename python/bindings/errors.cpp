@@ -19,9 +19,9 @@ constexpr std::array class_names{
     "ConfigurationError", "TransportError",      "ConnectError",      "TLSError",
     "DeadlineError",      "CallCancelledError",  "ClientClosedError", "StatusError",
     "BadRequestError",    "AuthenticationError", "NotFoundError",     "RateLimitError",
-    "ServerError",        "ServiceError",        "DecodeError",       "PaginationError"};
+    "ServerError",        "ServiceError",        "DecodeError"};
 constexpr std::size_t kinds = class_names.size();
-static_assert(kinds == static_cast<std::size_t>(ErrorKind::pagination) + 1);
+static_assert(kinds == static_cast<std::size_t>(ErrorKind::decode) + 1);
 
 // Those of the first copy of the package that was imported, for as long as the process lives.
 std::array<PyTypeObject*, kinds> classes;
@@ -72,7 +72,6 @@ py::dict facts_of(const Error& error) {
   facts["retryable"] = error.retryable;
   facts["passing"] = error.passing;
   if (error.retry_after) facts["retry_after"] = *error.retry_after;
-  if (error.page) facts["page"] = *error.page;
   if (error.offset) facts["offset"] = *error.offset;
   if (!error.path.empty()) facts["path"] = shown_text(error.path);
   if (!error.service_message.empty()) facts["service_message"] = shown_text(error.service_message);

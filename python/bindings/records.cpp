@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "client/calls.hpp"
 #include "columns.hpp"
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 #include "table/records.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/number.hpp"
 #include "bindings.hpp"
-#include "decode/redact.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata::python {
 

@@ -22,6 +22,7 @@ CLASSES = [
 ]
 # Raised in Python only.
 BY_PYTHON = {
+    "PaginationError",
     "TradingDataError",
     "AccountsError",
     "StockNotFoundError",

@@ -205,10 +205,11 @@ CORE_LAYERS = {
     "base": {"base"},
     "table": {"table", "base"},
     "compute": {"compute", "table", "base"},
-    "http": {"http", "base"},
+    "privacy": {"privacy", "table", "base"},
+    "http": {"http", "privacy", "base"},
     "export": {"export", "table", "base"},
-    "decode": {"decode", "table", "base"},
-    "client": {"client", "decode", "http", "table", "base"},
+    "decode": {"decode", "privacy", "table", "base"},
+    "client": {"client", "decode", "http", "privacy", "table", "base"},
 }
 
 

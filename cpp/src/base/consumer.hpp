@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "base/memory.hpp"
-#include "base/secrets.hpp"
 
 namespace tradingdata {
 
 class Table;
+class TokenSearch;
 using TablePtr = std::shared_ptr<const Table>;
 
 class Consumer {

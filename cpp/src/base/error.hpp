@@ -25,7 +25,6 @@ enum class ErrorKind : std::uint8_t {
   server,          // ... 5xx
   service,         // HTTP 200, and the service reports a failure
   decode,          // HTTP 200, and the body is not what the service documents
-  pagination,      // the pages of a search may be incomplete
 };
 
 // What to do, for a script and a terminal alike: it names the argument and the variable. It follows
@@ -74,7 +73,6 @@ class Error : public std::runtime_error {
   double elapsed = 0;                  // seconds over all attempts
   std::optional<double> retry_after;   // seconds
   std::optional<std::int64_t> offset;  // bytes into the body
-  std::optional<std::int64_t> page;    // of a search: the one that failed
   std::string path;                    // JSON path, e.g. $.data[3].quantity
   std::string service_message;         // the envelope's message, where there was one
   std::string body;                    // the head of the response, redacted and capped

@@ -1,5 +1,5 @@
 // The uncommon cases of number parsing: exponents, literals of more than 19 digits and correct
-// rounding. The common case is in short_number.hpp.
+// rounding. The common case is in number.hpp.
 #include "base/number.hpp"
 
 // Apple's C++ library reads doubles from macOS 26 on, LLVM's from version 20. The portable build

@@ -1,4 +1,4 @@
-// Parses and formats times outside the documented form, which timestamp_text.hpp reads faster.
+// Parses and formats times outside the documented form, which time.hpp reads faster.
 #include "base/time.hpp"
 
 #include <cstdio>

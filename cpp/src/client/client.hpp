@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/secrets.hpp"
 #include "client/calls.hpp"
 #include "client/engine.hpp"
 #include "decode/decode.hpp"
 #include "http/address.hpp"
+#include "privacy/tokens.hpp"
 #include "table/schema.hpp"
 
 namespace tradingdata {

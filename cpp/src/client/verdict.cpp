@@ -12,8 +12,8 @@
 #include "base/text.hpp"
 #include "client/retry.hpp"
 #include "decode/decode.hpp"
-#include "decode/redact.hpp"
 #include "http/address.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata {
 

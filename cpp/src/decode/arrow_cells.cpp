@@ -13,8 +13,9 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "decode/arrow_extras.hpp"
-#include "decode/redact.hpp"
 #include "decode/text_values.hpp"
+#include "privacy/personal.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata::detail {
 

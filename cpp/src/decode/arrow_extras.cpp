@@ -11,7 +11,7 @@
 #include "base/time.hpp"
 #include "decode/decode.hpp"
 #include "decode/json.hpp"
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "decode/redact.hpp"
 #include "decode/text_values.hpp"
+#include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
 

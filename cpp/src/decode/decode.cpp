@@ -11,7 +11,7 @@
 #include "decode/issues.hpp"
 #include "decode/json.hpp"
 #include "decode/record_parser.hpp"
-#include "decode/redact.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata {
 

@@ -11,7 +11,7 @@
 
 #include "base/consumer.hpp"
 #include "base/memory.hpp"
-#include "base/secrets.hpp"
+#include "privacy/tokens.hpp"
 #include "table/schema.hpp"
 #include "table/table.hpp"
 

@@ -3,7 +3,8 @@
 #include "decode/envelope.hpp"
 
 #include "base/text.hpp"
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata::detail {
 

@@ -19,6 +19,9 @@ namespace tradingdata {
 
 namespace {
 
+// The name of the column with the unknown fields of each row, as the text of a JSON object.
+constexpr char extra_column[] = "extra";
+
 using detail::ArrayReader;
 using detail::ArrowExtras;
 using detail::Taken;

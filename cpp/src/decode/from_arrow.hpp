@@ -14,9 +14,6 @@
 
 namespace tradingdata {
 
-// The name of the column with the unknown fields of each row, as the text of a JSON object.
-inline constexpr char extra_column[] = "extra";
-
 // A column of a type that cannot be read, or that its field does not take.
 struct UnsupportedColumn : std::invalid_argument {
   using std::invalid_argument::invalid_argument;

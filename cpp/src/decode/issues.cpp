@@ -1,7 +1,8 @@
 // Collects issues, one for each field and problem.
 #include "decode/issues.hpp"
 
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
+#include "privacy/shown.hpp"
 
 namespace tradingdata::detail {
 

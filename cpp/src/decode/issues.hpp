@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/secrets.hpp"
 #include "decode/decode.hpp"
 #include "decode/json.hpp"
+#include "privacy/tokens.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {

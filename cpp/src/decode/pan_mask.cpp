@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
 

@@ -4,8 +4,8 @@
 // needs no undoing.
 #pragma once
 
-#include "base/secrets.hpp"
 #include "decode/json.hpp"
+#include "privacy/tokens.hpp"
 
 namespace tradingdata::detail {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "decode/redact.hpp"
+#include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
 

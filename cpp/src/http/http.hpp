@@ -13,8 +13,8 @@
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "base/platform.hpp"
-#include "base/secrets.hpp"
 #include "http/address.hpp"
+#include "privacy/tokens.hpp"
 
 namespace tradingdata {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace tradingdata {
-
-namespace detail {
 
 namespace {
 
@@ -60,8 +60,8 @@ void append_value(std::string& bytes, const Table& table, int field, std::int64_
   bytes.append(reinterpret_cast<const char*>(value), static_cast<std::size_t>(width_of(kind)));
 }
 
-}  // namespace
-
+// The unknown fields of a row with their JSON text, by name: the order in which they were sent is
+// ignored.
 std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
                                                                          std::int64_t row) {
   std::vector<std::pair<std::string_view, std::string_view>> extras;
@@ -72,17 +72,18 @@ std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const T
   return extras;
 }
 
-}  // namespace detail
+}  // namespace
 
 void append_row(std::string& bytes, const Table& table, std::int64_t row) {
   for (int field = 0; field < table.schema().width(); ++field) {
-    detail::append_value(bytes, table, field, row);
+    append_value(bytes, table, field, row);
   }
-  for (const auto& [name, json] : detail::sorted_extras(table, row)) {
-    detail::append_text(bytes, name);
-    detail::append_text(bytes, json);
+  for (const auto& [name, json] : sorted_extras(table, row)) {
+    append_text(bytes, name);
+    append_text(bytes, json);
   }
 }
+
 // Field by field, a few rows at a time, so that the long text of these rows stays in the cache.
 bool same_rows(const Slice& a, const Slice& b) {
   constexpr std::int64_t at_a_time = 128;
@@ -92,16 +93,14 @@ bool same_rows(const Slice& a, const Slice& b) {
   for (std::int64_t done = 0; done < rows; done += at_a_time) {
     const std::int64_t end = std::min(rows, done + at_a_time);
     for (int field = 0; field < schema.width(); ++field) {
-      if (!detail::same_values(*a.table, a.start + done, *b.table, b.start + done, end - done,
-                               field)) {
+      if (!same_values(*a.table, a.start + done, *b.table, b.start + done, end - done, field)) {
         return false;
       }
     }
   }
   if (a.table->extras().empty() && b.table->extras().empty()) return true;
   for (std::int64_t i = 0; i < rows; ++i) {
-    if (detail::sorted_extras(*a.table, a.start + i) !=
-        detail::sorted_extras(*b.table, b.start + i)) {
+    if (sorted_extras(*a.table, a.start + i) != sorted_extras(*b.table, b.start + i)) {
       return false;
     }
   }

@@ -2,24 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "table/table.hpp"
 
 namespace tradingdata {
-
-namespace detail {
-
-// The unknown fields of a row with their JSON text, by name: the order in which they were sent is
-// ignored.
-std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
-                                                                         std::int64_t row);
-
-}  // namespace detail
 
 // Whether two slices hold the same values in every field of their rows, unknown ones included (as
 // sent).

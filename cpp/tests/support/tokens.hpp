@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/secrets.hpp"
+#include "privacy/tokens.hpp"
 
 namespace tradingdata::tokens {
 

@@ -1,6 +1,6 @@
 // Access tokens: which can be sent, that they are never shown, and that they are found as they are
 // and behind escapes.
-#include "base/secrets.hpp"
+#include "privacy/tokens.hpp"
 
 #include <doctest/doctest.h>
 

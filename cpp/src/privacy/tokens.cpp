@@ -1,5 +1,5 @@
 // Holds tokens, resolves escapes, and finds tokens in text.
-#include "base/secrets.hpp"
+#include "privacy/tokens.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,14 +1,10 @@
-// What must not be shown: what is personal in a record and how it is masked, in columns, kept
-// bodies, displays and errors alike, and the one path from a service's text to an error, a log or
-// an issue.
+// What is personal in a record, and how it is masked: in columns, kept bodies, displays and errors
+// alike.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "base/secrets.hpp"
 
 namespace tradingdata {
 
@@ -26,12 +22,9 @@ std::string masked(std::string_view text);
 // contain letters and digits of this shape.
 std::string without_account_numbers(std::string_view text);
 
-// At most `limit` bytes of a text, then "..."; `<token>` replaces tokens and runs of them. Other
-// characters keep their spelling, but for malformed UTF-8; controls are escaped where the text
-// becomes Python's. `tokens` may be null.
-std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch* tokens);
-
-// The same for a message, which is one line: a service's text must not begin a line of a log.
-std::string redacted_line(std::string_view text, std::int64_t limit, TokenSearch* tokens);
+// Whether a text begins with five letters, four digits and a letter, which is the shape of a
+// permanent account number.
+inline constexpr std::size_t account_number_size = 10;
+bool begins_with_account_number(std::string_view text);
 
 }  // namespace tradingdata
