@@ -7,6 +7,8 @@ import functools
 import hashlib
 import os
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -120,3 +122,27 @@ def test_nothing_else_names_a_version() -> None:
         if path.name != "libraries.toml" and "__pycache__" not in path.parts:
             text = path.read_text("utf-8", errors="replace")
             assert not re.search(r"(curl|openssl|isa-l|zlib)-\d+\.\d+", text, re.IGNORECASE), path
+
+
+@pytest.mark.parametrize(
+    ("listed", "fault"),
+    [
+        ("libcurl=static OpenSSL=static", None),
+        ("libcurl=static", "['OpenSSL', 'libcurl'] are linked in, and the bill of materials lists"),
+        ("libcurl=static OpenSSL=static zlib=static", "are linked in"),
+        ("libcurl=static OpenSSL=static libstdc++=shared", "other shared libraries than []"),
+    ],
+)
+def test_a_bill_that_differs_from_the_symbols_is_a_fault(
+    tmp_path: Path, listed: str, fault: str | None
+) -> None:
+    if (compiler := shutil.which("cc")) is None:
+        pytest.skip("needs a C compiler")
+    (tmp_path / "x.c").write_text("void curl_easy_init(void) {}\nvoid SSL_CTX_new(void) {}\n")
+    command = [compiler, "-shared", "-fPIC", "-o", "x.so", "x.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    module = runpy.run_path(str(ROOT / "tests/wheels/check_wheel.py"))
+    parts = dict(part.split("=") for part in listed.split())
+    found = list(module["faults_of_bill"]((tmp_path / "x.so").read_bytes(), parts))
+    assert len(found) == (0 if fault is None else 1)
+    assert fault is None or fault in found[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -105,3 +107,22 @@ def test_one_repository_is_named() -> None:
     assert {*named} == {source}
     assert source.removeprefix("https://github.com/") in (ROOT / "SECURITY.md").read_text("utf-8")
     assert "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY" in RELEASE
+
+
+def test_the_tests_of_a_wheel_import_what_is_installed_for_them() -> None:
+    """A test that imported DuckDB would have failed the release on every system."""
+    group = PROJECT["dependency-groups"]["test-wheel"]
+    installed = {re.split(r"[>=]", one)[0].replace("-", "_") for one in group} | {"tradingdata"}
+    ours = {path.stem for path in (ROOT / "tests").glob("support/*")} | {"__future__"}
+    named = re.findall(
+        r"\{project\}/(\S+)", " ".join(PROJECT["tool"]["cibuildwheel"]["test-command"])
+    )
+    paths = [path for name in named for path in [ROOT / name, *(ROOT / name).glob("test_*.py")]]
+    files = [path for path in paths if path.is_file()]
+    assert len(files) > 10
+    for path in files:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            foreign = {name.split(".")[0] for name in names} - sys.stdlib_module_names
+            assert foreign <= installed | ours, path

@@ -9,16 +9,18 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import tradingdata as td
 from calls import TOKEN, both, good_book
 from service import Service, as_json, book_reply, envelope, trades
 from tradingdata import _core
+
+# The tests of a wheel run without libraries of frames.
+duckdb = pytest.importorskip("duckdb")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
 
 KINDS = (td.TradeBook, td.OrderBook)
 LABELS = ("desk1", "a label that is not inline ₹")

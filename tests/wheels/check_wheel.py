@@ -100,7 +100,7 @@ def faults_of_extension(
         others = sorted(exported(library) - {DOOR, DOOR.lstrip("_")})
         if others:
             yield f"the extension exports {len(others)} names beside {DOOR}: {others[:5]}"
-        if "linux" in platform:
+        if "manylinux" in platform or "musllinux" in platform:
             yield from beyond_the_name(library, platform, carried)
         if static:
             for name in needed(library):
@@ -110,12 +110,12 @@ def faults_of_extension(
 
 # A function of each library, by which an extension that is not stripped shows that it is linked in.
 MARKS = {
-    "libcurl": "curl_easy_perform",
+    "libcurl": "curl_easy_init",
     "OpenSSL": "SSL_CTX_new",
     "isa-l": "isal_inflate",
     "zlib": "inflateInit2_",
-    "libc++": "_ZNSt3__16locale7classicEv",
-    "libstdc++": "_ZNSt6locale7classicEv",
+    "libc++": "_ZNSt3__122__libcpp_verbose_abortEPKcz",
+    "libstdc++": "_ZSt17__throw_bad_allocv",
 }
 
 
@@ -169,7 +169,7 @@ def faults_of_metadata(wheel: zipfile.ZipFile, names: list[str], *, static: bool
 
 
 def faults(path: Path, *, static: bool) -> Iterator[str]:
-    if path.stat().st_size > MOST_BYTES:
+    if static and path.stat().st_size > MOST_BYTES:
         yield f"it has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}"
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
