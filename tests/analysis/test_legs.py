@@ -156,5 +156,9 @@ def test_an_order_of_a_day_before_the_trades_may_have_filled_more() -> None:
         assert "earlier days missing" in {row.finding for row in found}
         assert not found.agrees
     assert td.reconcile(orders, FILLS).agrees
+    sold = td.TradeBook([FILLS[1]._replace(txn_type="S")])
+    assert [row.finding for row in td.reconcile(orders, sold)] == ["side differs"]
+    lacking = td.TradeBook([FILLS[1]._replace(quantity=None)])
+    assert [row.finding for row in td.reconcile(orders, lacking)] == ["value missing"]
     (row,) = td.reconcile(orders, FILLS[:1])
     assert row.finding == "quantity differs"

@@ -319,20 +319,15 @@ def side_by_side(
 
 def accounts_error(errors: Mapping[str, Exception], received: Any) -> AccountsError:
     """Returns the error of a call that failed for some accounts."""
+    named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
+    if len(errors) > _NAMED:
+        named.append(f"{len(errors) - _NAMED} more")
+    accounts = "account" if len(errors) == 1 else "accounts"
     return AccountsError(
-        f"{_failure_text(errors)}: `errors` has them by label, and `received` what the other "
-        "accounts returned",
+        f"{len(errors)} {accounts} failed: {', '.join(named)}: `errors` has them by label, and "
+        "`received` what the other accounts returned",
         errors=dict(errors),
         received=received,
         retryable=all(getattr(error, "retryable", False) for error in errors.values()),
         passing=all(getattr(error, "passing", False) for error in errors.values()),
-    )
-
-
-def _failure_text(errors: Mapping[str, Exception]) -> str:
-    named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
-    if len(errors) > _NAMED:
-        named.append(f"{len(errors) - _NAMED} more")
-    return f"{len(errors)} {'account' if len(errors) == 1 else 'accounts'} failed: " + ", ".join(
-        named
     )

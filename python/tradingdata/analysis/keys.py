@@ -113,15 +113,7 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
 
 
 ORDER_KEY = ("account", "client_id", "order_date_time.day", "exchange", "segment", "order_no")
-EXECUTED = (
-    "account",
-    "client_id",
-    "exch_trade_time.day",
-    "exchange",
-    "segment",
-    "order_no",
-    "txn_type",
-)
+EXECUTED = (*ORDER_KEY[:2], "exch_trade_time.day", *ORDER_KEY[3:], "txn_type")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
 ORDER_SIDE = tuple(name.removeprefix("order_date_time.") for name in (*ORDER_KEY, "txn_type"))
 # ``_lead`` and ``_apart`` of a table of sides of orders.

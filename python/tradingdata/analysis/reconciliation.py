@@ -256,20 +256,22 @@ def _rows_of(
         account, client, entered, *others = ordered if leg >= 0 else executed
         quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
         multiplier = multipliers[fill]
-        leading = (account, client, entered and entered.date(), *others)
+        day = entered and entered.date()
+        leading = (account, client, day, *others)
+        incomplete = ""
+        if day and day < first_day and None not in (quantity, shares) and shares * unit < quantity:
+            incomplete = "earlier days missing"
         if leg < 0:
             finding = "no order" if len(orders) else "order book empty"
         elif quantity is None or shares is None:
             finding = VALUE_MISSING
-        elif entered and entered.date() < first_day and quantity > shares * unit:
-            finding = "earlier days missing"
         elif fill < 0:
-            finding = "no trades" if quantity else AGREES
+            finding = (incomplete or "no trades") if quantity else AGREES
         else:
             likenesses = [of_legs[leg] | of_fills[fill] for of_legs, of_fills in alike]
             finding = _difference(ordered, executed, likenesses)
             if finding == AGREES and quantity != shares * unit:
-                finding = "quantity differs"
+                finding = incomplete or "quantity differs"
             elif finding == AGREES:
                 lacks = None in (client, *others[:3]) or leg in doubtful[0] or fill in doubtful[1]
                 if lacks or paid is None or value is None:
