@@ -222,3 +222,20 @@ def test_an_error_shows_no_account_number(query: str, tmp_path: Path) -> None:
     with pytest.raises(duckdb.Error, match=r"X{4}") as caught:
         archive.sql(query)
     assert "ABCDE1234F" not in "".join(traceback.format_exception(caught.value))
+
+
+NESTED = {
+    "subqueries that end the process": "SELECT * FROM " + "(SELECT * FROM " * 200_000 + "trades",
+    "subqueries": "SELECT * FROM " + "(SELECT * FROM " * 5000 + "trades" + ")" * 5000,
+    "negations": "SELECT " + "NOT " * 980 + "true",
+    "functions": "SELECT " + "abs(" * 900 + "1" + ")" * 900,
+    "brackets": "SELECT " + "[" * 50_000,
+    "types": "SELECT NULL::INTEGER" + "[]" * 900,
+}
+
+
+@pytest.mark.parametrize("query", NESTED.values(), ids=NESTED)
+def test_f157_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive) -> None:
+    with pytest.raises((td.ArchiveError, duckdb.Error), match=r"nested|characters|depth|syntax"):
+        archive.sql(query, DAY)
+    assert len(archive.sql("SELECT 1" + " + 1" * 250, DAY)) == 1

@@ -24,6 +24,7 @@ from .databases import connection as opened
 from .databases import duckdb, escaped, interruptible, quoted
 from .log import Line
 
+_LONGEST = 250_000  # characters of a query
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 Error: type[Exception] = duckdb.Error
@@ -377,8 +378,17 @@ def run(
     Raises:
         ArchiveError: The query reads a book with a gap, or would do something else than read.
     """
+    if len(query) > _LONGEST:  # DuckDB's parser ends the process when it has no stack left
+        raise ArchiveError(
+            f"a query of {root} has more than {_LONGEST:,} characters: pass `parameters`", file=root
+        )
     found = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
-    tree = json.loads(found[0][0])
+    try:
+        tree = json.loads(found[0][0])
+    except RecursionError:
+        raise ArchiveError(
+            f"a query of {root} is nested too deeply: name its parts in a WITH clause", file=root
+        ) from None
     if tree["error"] and tree["error_type"] == "parser":
         connection.sql(query)  # raises DuckDB's error, which shows the place
     if tree["error"] or len(tree["statements"]) != 1 or not _only_reads(tree):
@@ -401,20 +411,23 @@ def run(
         raise
 
 
-def _only_reads(node: Any) -> bool:
+def _only_reads(tree: Any) -> bool:
     """Returns whether a syntax tree of DuckDB has only queries of tables with plain names."""
-    if isinstance(node, list):
-        return all(map(_only_reads, node))
-    if not isinstance(node, dict):
-        return True
-    kind = str(node.get("type", ""))
-    if (
-        (kind.endswith("_NODE") and kind not in _QUERIES)
-        or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
-        or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
-    ):
-        return False
-    return all(map(_only_reads, node.values()))
+    nodes = [tree]
+    for node in nodes:  # which grows: a query may be nested deeper than Python calls
+        if isinstance(node, list):
+            nodes += node
+        if not isinstance(node, dict):
+            continue
+        nodes += node.values()
+        kind = str(node.get("type", ""))
+        if (
+            (kind.endswith("_NODE") and kind not in _QUERIES)
+            or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
+            or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
+        ):
+            return False
+    return True
 
 
 def days_in(files: Sequence[str]) -> list[tuple[str, str]]:
