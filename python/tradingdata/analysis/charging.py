@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
+from math import floor, inf
 from operator import add
 from typing import Any, NamedTuple
 
@@ -39,6 +39,8 @@ _AMOUNTS = ("per_order", "per_lot", "minimum", "cap")
 _LEVIES = ("brokerage", *_BY_VALUE, "gst")
 _SQUARED = "squared_off"
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in _LEVIES}
+
+_WHOLE = ((None, 1),)  # of a trade, where no rate is about what is squared off
 
 Rounding = str | Mapping[str, float] | None
 
@@ -235,10 +237,10 @@ Sums = dict[tuple[date, Key], list[Any]]  # whole numbers of a unit, or fraction
 
 
 class _Part(NamedTuple):
-    """The trades of an executed order that have one key and one rate; the value is in units."""
+    """The trades of an executed order that have one key, one day and one rate."""
 
     rate: int
-    total: tuple[date, Key, int]  # day, key and rate
+    place: int  # of key and day
     value: Any
     lots: Any
     is_purchase: bool
@@ -261,27 +263,30 @@ def charge_sums(
     groups = _core.Groups([rows], [*dict.fromkeys((*EXECUTED, *KEY, *fields, *by_lot))])
     first, decimals = groups.first(), _core.decimals_of([(rows, "trade_value")])
     is_split = any(squared is not None for squared, _ in conditions)
+    places = groups.coarser([*KEY, EXECUTED[2]])
     columns: Any = zip(
-        *(first, groups.coarser(fields), groups.coarser(EXECUTED)),
+        *(first, groups.coarser(fields), groups.coarser(EXECUTED), places),
         groups.sums("trade_value", decimals),
         _lots(fills, rows, groups) if by_lot else [0] * len(first),
         _offset(rows, first, buy) if is_split else [None] * len(first),
-        *rows.cells(first, [EXECUTED[-1], "exch_trade_time", *KEY]),
+        *rows.cells(first, [EXECUTED[-1]]),
         strict=True,
     )
     rate_of: dict[Any, int] = {}  # by the values that conditions are about
     orders: dict[int, list[_Part]] = {}
-    for row, facts, order, value, lots, share, side, time, *key in columns:
-        halves = [(None, 1)] if share is None else [(True, share), (False, 1 - share)]
-        for squared, half in halves:
-            if not half:
-                continue
-            if (facts, squared) not in rate_of:
-                rate_of[facts, squared] = _rate_of(fills, row, conditions, squared)
-            total = time.date(), tuple(key), rate_of[facts, squared]
-            part = _Part(total[-1], total, value * half, lots * half, side == buy)
-            orders.setdefault(order, []).append(part)
-    sums, unit = _levies(orders, rates, 10**decimals)
+    for row, facts, order, place, value, lots, share, side in columns:
+        for squared, half in _WHOLE if share is None else ((True, share), (False, 1 - share)):
+            if half:
+                if (facts, squared) not in rate_of:
+                    rate_of[facts, squared] = _rate_of(fills, row, conditions, squared)
+                rate = rate_of[facts, squared]
+                part = _Part(rate, place, value * half, lots * half, side == buy)
+                orders.setdefault(order, []).append(part)
+    levies, unit = _levies(orders, rates, 10**decimals)
+    at = list(dict(zip(places, first, strict=True)).values())  # a row of each place, in order
+    times, *keys = rows.cells(at, ["exch_trade_time", *KEY])
+    of_place = list(zip((time.date() for time in times), zip(*keys, strict=True), strict=True))
+    sums: Sums = {of_place[place]: found for place, found in levies.items()}
     if steps:
         _round(sums, {name: step * unit for name, step in steps.items()}, Fraction(unit, 100))
     return sums, unit
@@ -339,36 +344,37 @@ def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, int]], int]:
 
 def _levies(
     orders: dict[int, list[_Part]], rates: Sequence[ChargeRate], unit: int
-) -> tuple[Sums, int]:
+) -> tuple[dict[int, list[Any]], int]:
+    """Returns the levies by place, in units, and how many of them are 1."""
     numbers, scale = _scaled(rates)
-    totals: dict[Any, list[Any]] = {}  # by day, key and rate: brokerage, sold and bought
+    brokerage = [number["brokerage"] for number in numbers]
+    caps = [number["cap"] * unit if "cap" in number else inf for number in numbers]
+    least, by_order, by_lot = (
+        [number[name] * unit for number in numbers] for name in ("minimum", "per_order", "per_lot")
+    )
+    totals: dict[Any, list[Any]] = {}  # by place and rate: brokerage, sold and bought
     for parts in orders.values():
-        first = numbers[min(part.rate for part in parts)]
-        value = sum(part.value for part in parts)
-        raw = sum(numbers[part.rate]["brokerage"] * part.value for part in parts)
-        owed = max(
-            min(raw, first["cap"] * unit) if "cap" in first else raw, first["minimum"] * unit
-        )
-        for part in parts:
-            brokerage = owed + first["per_order"] * unit
+        raws = [brokerage[rate] * value for rate, _, value, *_ in parts]
+        raw, first = (raws[0], parts[0].rate) if len(parts) == 1 else (sum(raws), min(parts).rate)
+        owed = max(min(raw, caps[first]), least[first])
+        value = len(parts) > 1 and sum(part.value for part in parts)
+        for part, own in zip(parts, raws, strict=True):
+            amount = owed + by_order[first]
             if len(parts) > 1:
                 weight = Fraction(part.value, value) if value else Fraction(1, len(parts))
-                own = numbers[part.rate]["brokerage"] * part.value
-                of_owed = Fraction(own, raw) if raw else weight
-                brokerage = owed * of_owed + first["per_order"] * unit * weight
-            total = totals.setdefault(part.total, [0, 0, 0])
-            total[0] += brokerage + numbers[part.rate]["per_lot"] * part.lots * unit
+                amount = owed * (Fraction(own, raw) if raw else weight) + by_order[first] * weight
+            total = totals.setdefault((part.place, part.rate), [0, 0, 0])
+            total[0] += amount + by_lot[part.rate] * part.lots
             total[1 + part.is_purchase] += part.value
-    sums: Sums = {}
-    for (day, key, rate), (brokerage, sold, bought) in totals.items():
+    sums: dict[int, list[Any]] = {}
+    for (place, rate), (charged, sold, bought) in totals.items():
         number = numbers[rate]
-        levies = {"brokerage": brokerage}
+        levies = {"brokerage": charged}
         for name, (on_purchase, on_sale) in _BY_VALUE.items():
             levies[name] = number.get(on_purchase, 0) * bought + number.get(on_sale, 0) * sold
-        taxed = sum(levies[name] for name in rates[rate].gst_on)
         found = [levy * scale for levy in levies.values()]  # GST is a fraction of a fraction
-        found.append(number["gst"] * taxed)
-        sums[day, key] = [*map(add, sums.get((day, key), [0] * len(found)), found)]
+        found.append(number["gst"] * sum(levies[name] for name in rates[rate].gst_on))
+        sums[place] = [*map(add, sums.get(place, [0] * len(found)), found)]
     return sums, unit * scale**2
 
 

@@ -100,8 +100,8 @@ class Fills:
     def _begin(self, changes: list[Timed]) -> None:
         """Changes opening lots before the first trade, and keeps the changes that come later."""
         changes = [each for each in changes if each[0].date() <= self.last]
-        first = min(self._times(), default=datetime.max) if changes else None
-        early = [each for each in changes if first and each[0] <= first]
+        first = self._end(greatest=False) if changes else None
+        early = [each for each in changes if first is None or each[0] <= first]
         self._lots, self.notes = begun(
             self._lots, early, self.rows.zone, min(self.days, default=self.last)
         )
@@ -110,9 +110,11 @@ class Fills:
         known = [wall_clock("a lot", lot.as_of, zone) for lot in self._lots if lot.as_of]
         self._known = max((*known, *(at for at, _ in changes)), default=datetime.min)
 
-    def _times(self) -> list[datetime]:
-        """Returns the times of the trades on their clock."""
-        return [at.replace(tzinfo=None) for at in self.rows.column("exch_trade_time") if at]
+    def _end(self, *, greatest: bool) -> datetime | None:
+        """Returns the time of the first or the last row, on the clock of the trades."""
+        ends = Groups([self.rows], CODES[:1]).extremes("exch_trade_time", greatest)
+        times = [at.replace(tzinfo=None) for at in ends if at is not None]
+        return (max if greatest else min)(times, default=None)
 
     def _merge(self) -> None:
         self.rows, self.same = by_isin(self.sent) if self.is_by_isin else (self.sent, {})
@@ -176,7 +178,7 @@ class Fills:
 
     def as_of(self) -> datetime | None:
         """Returns the moment of the last trade or change."""
-        last = max((*self._times(), self._known))
+        last = max(self._end(greatest=True) or datetime.min, self._known)
         return None if last == datetime.min else last.replace(tzinfo=self.rows.zone)
 
     def as_sent(self) -> Fills:
