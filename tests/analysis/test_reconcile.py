@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import DAY, at, book, order, trade
+from analysis_samples import DAY, TIME, at, book, order, trade
+from cases import ENTERED
 from tradingdata import sandbox
+from tradingdata.analysis.inputs import UPDATED
 from tradingdata.analysis.keys import ORDER_COLUMNS
 
 
@@ -240,3 +244,59 @@ def test_the_sandbox_agrees_with_itself_at_any_time() -> None:
 def test_books_in_the_wrong_order_are_refused() -> None:
     with pytest.raises(TypeError, match="orders takes an OrderBook, not TradeBook"):
         td.reconcile(book(), td.OrderBook())  # type: ignore[arg-type]
+
+
+def test_a_client_is_compared_as_if_alone() -> None:
+    """What another client traded, or when, says nothing about the orders of this one."""
+    early: dict[str, Any] = {ENTERED: at(0, day=-1)}
+    done: dict[str, Any] = early | {TIME: at(0, day=-1)}
+    carried = order(1, 10, 100.0, **early)
+    today = [trade(1, "B", 6, 600.0, **early)]
+    evening = [trade(4, "B", 1, 1.0, client_id="C2")]  # whose orders the service has cleared
+    left_out = [trade(5, "B", 1, 1.0, client_id="C3", **early)]
+    alone: dict[Any, str] = {}
+    sides = [
+        (td.OrderBook([carried]), book(*today)),
+        (td.OrderBook(), book(*evening)),
+        (td.OrderBook([order(6, 0, None, client_id="C3")]), book(*left_out)),
+        (
+            td.OrderBook([order(1, 5, 100.0, client_id="C4", **early)]),
+            book(trade(1, "B", 5, 500.0, client_id="C4", **done)),
+        ),
+    ]
+    for orders, trades in sides:
+        alone |= {
+            (row.client_id, row.order_no): row.finding for row in td.reconcile(orders, trades)
+        }
+    joined = td.reconcile(td.concat([each for each, _ in sides]), td.concat([t for _, t in sides]))
+    assert {(row.client_id, row.order_no): row.finding for row in joined} == alone
+    assert alone["C1", "O1"] == "earlier days missing"
+    assert alone["C2", "O4"] == "order book empty"
+    assert joined.other_days == 1
+
+
+@pytest.mark.parametrize("time", UPDATED)
+def test_the_last_state_of_an_order_is_the_one_updated_last(time: str) -> None:
+    monday = order(1, 4, 100.0, leg_no=1, **{time: at(0)})
+    tuesday = order(1, 10, 100.0, leg_no=1, **{time: at(0, day=1)})
+    fills = book(trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="1b"))
+    for states in ([monday, tuesday], [tuesday, monday]):
+        assert td.reconcile(td.OrderBook(states), fills).agrees
+        (side,) = td.execution_quality(td.OrderBook(states), fills)
+        assert (side.quantity, side.fill_ratio) == (10.0, 1.0)
+
+
+def test_trades_without_entry_times_of_a_number_used_on_two_days() -> None:
+    """Nothing says which order they fill, so neither lacks trades nor do they lack an order."""
+    orders = [order(1, 10, 100.0), order(1, 5, 100.0, **{ENTERED: at(0, day=1)})]
+    bare: dict[str, Any] = {ENTERED: None}
+    fills = book(trade(1, "B", 10, 1000.0, **bare), trade(2, "B", 5, 500.0, order_no="O1", **bare))
+    assert {row.finding for row in td.reconcile(td.OrderBook(orders), fills)} == {"value missing"}
+    with pytest.warns(td.DataWarning, match="time of entry missing: 2 .order O1: trades of this"):
+        quality = td.execution_quality(td.OrderBook(orders), fills)
+    assert [side.fill_ratio for side in quality] == [None, None]
+    entered = [row._replace(**{ENTERED: None}) for row in orders]
+    dated = [trade(1, "B", 10, 1000.0), trade(2, "B", 5, 500.0, order_no="O1")]
+    dated[1] = dated[1]._replace(**{ENTERED: at(0, day=1)})
+    found = td.reconcile(td.OrderBook(entered), book(*dated))
+    assert {row.finding for row in found} == {"value missing"}

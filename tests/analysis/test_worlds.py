@@ -20,6 +20,7 @@ import tradingdata as td
 from analysis_samples import DAY, unwarned
 from archiving import response
 from order_worlds import orders_of
+from tradingdata.analysis.keys import KEY
 from worlds import CONTRACTS, DAYS, INDIA, Contract, Event, Party, World, earlier, world
 
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
@@ -134,6 +135,7 @@ def check_orders(made: World, rng: random.Random) -> None:
     quality = unwarned(lambda: td.execution_quality(orders.book, made.book))
     for table in (found, quality):
         assert {side_of(row) for row in table} == orders.sides.keys()
+    found_of = {side_of(row): row.finding for row in found}
     for row in found:
         expected = orders.sides[side_of(row)]
         assert row.finding == ("value missing" if expected.lacks_entry else "agrees")
@@ -142,6 +144,10 @@ def check_orders(made: World, rng: random.Random) -> None:
         expected = orders.sides[side_of(side)]
         ratio = None if expected.lacks_entry else expected.filled / expected.quantity
         assert (side.fill_ratio, side.to_first_fill) == (ratio, expected.to_first_fill)
+    whose = {name: orders.book[0][name] for name in KEY[:2]}
+    own, theirs = orders.book.filter(**whose), made.book.filter(**whose)
+    alone = {side_of(row): row.finding for row in unwarned(lambda: td.reconcile(own, theirs))}
+    assert alone == {side: found_of[side] for side in alone}
     rows = list(orders.last)
     shuffled = td.OrderBook(rng.sample(rows, len(rows)))
     assert not shuffled.diff(orders.last)

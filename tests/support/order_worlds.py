@@ -1,7 +1,7 @@
 """The orders of a random world: each side in legs, in the states that it had on each of its days.
 
 Legs are numbered, have child ids, are known by the exchange's number alone, which may be another
-one on each day, or stand alone.
+one on each day, or stand alone. Where states say when they were updated, their rows are shuffled.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import tradingdata as td
 from analysis_samples import DAY, at
 from cases import ENTERED, RECEIVED
+from tradingdata.analysis.inputs import UPDATED
 from tradingdata.analysis.keys import ORDER_COLUMNS
 from worlds import INDIA, Event, World
 
@@ -58,9 +59,11 @@ def orders_of(made: World, rng: random.Random) -> Orders:
             *(rng.randint(1, 5) for _ in legs[1:]),
         ]
         for day in range(first, last + 1):
-            rows = _rows(events, legs, quantities, day, again=styles[tuple(order)] == "sent again")
-            states += [(day, row) for row in rows]
-        received = rows[0][RECEIVED]
+            legs_of_day = _rows(
+                events, legs, quantities, day, again=styles[tuple(order)] == "sent again"
+            )
+            states += [(day, row) for row in legs_of_day]
+        received = legs_of_day[0][RECEIVED]
         waited = (events[0].time - received).total_seconds()
         facts[(*order, side)] = Expected(
             sum(quantities),
@@ -71,8 +74,12 @@ def orders_of(made: World, rng: random.Random) -> Orders:
         )
     states.sort(key=lambda state: state[0])
     last_of = {_leg(row): row for _, row in states}
+    rows = [row for _, row in states]
+    if rng.random() < 0.5:
+        rows = [row._replace(**{UPDATED[0]: at(30000, day)}) for day, row in states]
+        rng.shuffle(rows)
     return Orders(
-        _in_a_zone(rng, made, [row for _, row in states]),
+        _in_a_zone(rng, made, rows),
         td.OrderBook(last_of.values()),
         facts,
     )
@@ -125,6 +132,7 @@ def _in_a_zone(rng: random.Random, made: World, rows: list[td.Order]) -> td.Orde
     if rng.random() < 0.5:
         return td.OrderBook(rows).localize("Asia/Kolkata")
     shifted = [
-        row._replace(**{name: row[name] - INDIA for name in (ENTERED, RECEIVED)}) for row in rows
+        row._replace(**{name: row[name] and row[name] - INDIA for name in (ENTERED, *UPDATED)})
+        for row in rows
     ]
     return td.OrderBook(shifted).localize("UTC")

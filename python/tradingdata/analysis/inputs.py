@@ -50,13 +50,15 @@ def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
 
 _LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
 _STATE = ("leg_no", "exch_order_no", "exch_order_time")
+UPDATED = ("last_updated_time", "exch_order_time")
 
 
 def last_states(rows: Slice) -> Slice:
-    """Returns the last row of each leg of an order, since an archive has one for each day.
+    """Returns the last state of each leg of an order, since an archive has one for each day.
 
-    A leg without a number is known by that of the exchange. An order that is valid for several days
-    may reach the exchange on each, and then has another one.
+    The last is the one that was updated last, or else reached the exchange last, or else the last
+    row. A leg without a number is known by that of the exchange. An order that is valid for several
+    days may reach the exchange on each, and then has another one.
     """
     legs = _core.Groups([rows], _LEG)
     if len(legs) == len(rows):
@@ -64,7 +66,12 @@ def last_states(rows: Slice) -> Slice:
     last: list[dict[Any, int]] = [{} for _ in range(len(legs))]
     days: dict[int, date] = {}
     states = zip(legs.numbers(), *map(rows.column, _STATE), strict=True)
-    for row, (leg, number, exchange_number, received) in enumerate(states):
+    updated = [
+        next((time.replace(tzinfo=None) for time in times if time), datetime.min)
+        for times in zip(*map(rows.column, UPDATED), strict=True)
+    ]
+    in_time = sorted(enumerate(states), key=lambda state: updated[state[0]])
+    for row, (leg, number, exchange_number, received) in in_time:
         day = received and received.date()
         if number or (day and days.get(leg) != day):
             last[leg].clear()
@@ -86,13 +93,14 @@ def both_books(orders: OrderBook, trades: TradeBook) -> tuple[Slice, Slice]:
 _ORDER_NUMBER = tuple(name for name in ORDER_KEY if not name.endswith(".day"))
 
 
-def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int]]:
+def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int], set[Key]]:
     """Returns rows with the entry time of their order where they lack it, and which these are.
 
-    The other book has it, if all its rows of that order number have one day of entry.
+    The other book has it, if all its rows of that order number have one day of entry. The last
+    value returned are the numbers, with account, client and exchange, for which it has several.
     """
     if rows.missing(["order_date_time"]) is None:
-        return rows, set()
+        return rows, set(), set()
 
     def numbers(of: Slice) -> Iterable[tuple[Any, Any]]:
         keys = zip(*map(of.column, _ORDER_NUMBER), strict=True)
@@ -102,11 +110,13 @@ def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int]]:
     for key, at in numbers(others):
         if at is not None and None not in key[1:]:  # of the account, a label is optional
             entries.setdefault(key, {}).setdefault(at.date(), at)
-    changes = {}
+    changes, unknown = {}, set()
     for row, (key, at) in enumerate(numbers(rows)):
         if at is None and len(entries.get(key, ())) == 1:
             changes[row] = {"order_date_time": next(iter(entries[key].values()))}
-    return patched(rows, changes), set(changes)
+        elif at is None and key in entries:
+            unknown.add(key)
+    return patched(rows, changes), set(changes), unknown
 
 
 def patched(rows: Slice, changes: dict[int, dict[str, Any]]) -> Slice:

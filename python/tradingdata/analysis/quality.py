@@ -14,7 +14,7 @@ from .checks import check_codes, require_values
 from .fills import multipliers_at
 from .inputs import IST, Multipliers, both_books, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, OfOrder, lead_columns
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, Key, OfOrder, lead_columns
 from .result_table import ResultTable
 
 
@@ -118,9 +118,10 @@ def execution_quality(
     check_codes(buy, sell)
     rows, fills = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
-    fills, entered = with_entries(fills, rows)
+    fills, entered, unknown = with_entries(fills, rows)
     notes: list[Note] = []
-    columns = _measured(rows, fills, {buy: 1, sell: -1}, multipliers, entered, notes)
+    doubted = entered, unknown
+    columns = _measured(rows, fills, {buy: 1, sell: -1}, multipliers, doubted, notes)
     return noted(ExecutionQuality._of_columns(columns, rows.zone), notes)
 
 
@@ -129,7 +130,7 @@ def _measured(
     trades: Slice,
     signs: dict[str | None, int],
     given: Multipliers | None,
-    doubted: set[int],
+    doubted: tuple[set[int], set[Key]],
     notes: list[Note],
 ) -> list[list[Any]]:
     """Returns the columns of the result, whose rows are the sides of orders, and notes issues."""
@@ -176,12 +177,17 @@ def _measured(
         each / (scale * held) if held else None for each, held in zip(values, shares, strict=True)
     ]
     quantities = [None if units is None else units / 10**places for units in ordered]
-    numbers = sides.numbers(1) if doubted else []
-    doubtful = {numbers[row] for row in doubted}
+    entries, unknown = doubted
+    fill_sides = sides.numbers(1) if entries else []
+    doubtful = {fill_sides[row] for row in entries}
     for side, key in zip(chosen, zip(*leading, strict=True), strict=True):
         if side in unproved:
             notes.append(Note(key, UNPROVED, f"order {key[5]}: {unproved[side]}"))
-        if side in doubtful:
+        if (*key[:2], *key[3:6]) in unknown:
+            doubtful.add(side)
+            text = f"order {key[5]}: trades of this number may be of another day"
+            notes.append(Note(key, NO_ENTRY, text))
+        elif side in doubtful:
             notes.append(Note(key, NO_ENTRY, f"order {key[5]}: trades matched by their order_no"))
     ratios = [
         part / whole if whole and side not in doubtful else None

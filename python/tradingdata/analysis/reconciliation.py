@@ -14,15 +14,16 @@ from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
 from .fills import multipliers_at
-from .inputs import Multipliers, amount, both_books, days_of, with_entries
+from .inputs import Multipliers, amount, both_books, with_entries
 from .issues import UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, Key, OfOrder
 from .result_table import ResultTable
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
 UNKNOWN = "multiplier unknown"
 _ENTERED = ORDER_COLUMNS[2]
+_PARTY = ORDER_KEY[:2]
 _DIFFERS = {
     "txn_type": "side differs",
     "security_id": "security differs",
@@ -39,8 +40,9 @@ class OrderCheck(OfOrder):
             ``quantity differs`` or ``price differs``; ``no trades`` for an order that is filled;
             ``earlier days missing`` for an order of a day before all trades, of which they are less
             than it has filled;
-            ``no order`` for trades without an order; ``order book empty`` if there was no order to
-            compare with; ``value missing`` if the comparison lacks a value, also a time of entry;
+            ``no order`` for trades without an order; ``order book empty`` if there was no order of
+            the client to compare with; ``value missing`` if the comparison lacks a value, also a
+            time of entry;
             ``multiplier unknown`` if prices cannot be compared, since values prove none.
         legs: Rows in the order book.
         fills: Rows in the trade book.
@@ -129,7 +131,8 @@ def reconcile(
 
     The order book covers the current day only. Trades of orders entered on days that it does not
     cover are left out and counted in ``other_days``. If it is empty, as after the service has
-    cleared it, every trade is reported as ``order book empty``.
+    cleared it, every trade is reported as ``order book empty``. Both are decided for each account
+    and client, so that joining the books of others changes nothing.
 
     Args:
         orders: The order book, of one or several accounts.
@@ -158,16 +161,21 @@ def compared(
     """Returns the comparison of two books, and its issues."""
     order_rows, fills = both_books(orders, trades)
     total = len(fills)
-    first_day = min(days_of(fills), default=date.min)
-    fills, entered = with_entries(fills, order_rows)
-    order_rows, also_entered = with_entries(order_rows, fills)
-    numbers = list(range(total))
-    if len(order_rows):  # a trade without an entry time counts as one of the orders' days
-        days = set(days_of(order_rows, _ENTERED))
-        times = fills.column(_ENTERED)
-        numbers = [row for row, at in enumerate(times) if at is None or at.date() in days]
-        if len(numbers) < total:
-            fills = fills.take(numbers)
+    began = {
+        party: min(days, default=date.min)
+        for party, days in _days_of(fills, "exch_trade_time").items()
+    }
+    fills, entered, unknown = with_entries(fills, order_rows)
+    order_rows, also_entered, also_unknown = with_entries(order_rows, fills)
+    covered = _days_of(order_rows, _ENTERED)
+    rows_of = zip(*map(fills.column, (*_PARTY, _ENTERED)), strict=True)
+    numbers = [  # a trade without an entry time counts as one of the orders' days
+        row
+        for row, (*party, at) in enumerate(rows_of)
+        if at is None or at.date() in covered.get(tuple(party), {at.date()})
+    ]
+    if len(numbers) < total:
+        fills = fills.take(numbers)
     doubted = also_entered, {at for at, row in enumerate(numbers) if row in entered}
     notes: list[Note] = []
     rows = _rows_of(
@@ -176,12 +184,21 @@ def compared(
         tolerance,
         (multipliers, lambda row: f"row {numbers[row]}"),
         doubted,
-        first_day,
+        (began, set(covered), unknown | also_unknown),
         notes,
     )
     made = Reconciliation._of(rows)
     made.other_days = total - len(fills)
     return made, notes
+
+
+def _days_of(rows: Slice, field: str) -> dict[Key, set[date]]:
+    """Returns the days of rows by account and client."""
+    first = _core.Groups([rows], [*_PARTY, f"{field}.day"]).first()
+    found: dict[Key, set[date]] = {}
+    for *party, at in zip(*rows.cells(first, [*_PARTY, field]), strict=True):
+        found.setdefault(tuple(party), set()).update({at.date()} if at else ())
+    return found
 
 
 def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -224,10 +241,15 @@ def _rows_of(
     tolerance: float,
     given: tuple[Multipliers | None, Callable[[int], str]],
     doubted: tuple[set[int], set[int]],
-    first_day: date,
+    known: tuple[dict[Key, date], set[Key], set[Key]],
     notes: list[Note],
 ) -> Iterator[tuple[Any, ...]]:
-    """Yields the rows of the result, in the order of the books."""
+    """Yields the rows of the result, in the order of the books.
+
+    ``known`` has, by account and client, the first day of the trades, and those with orders; and
+    the order numbers of which some rows do not say on which of several days they were entered.
+    """
+    began, covered, unknown = known
     sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
     decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
     places = _core.decimals_of([(orders, "traded_qty")])
@@ -256,13 +278,16 @@ def _rows_of(
         account, client, entered, *others = ordered if leg >= 0 else executed
         quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
         multiplier = multipliers[fill]
-        day = entered and entered.date()
+        day, party = entered and entered.date(), (account, client)
         leading = (account, client, day, *others)
-        incomplete = ""
-        if day and day < first_day and None not in (quantity, shares) and shares * unit < quantity:
+        is_apart = quantity is None or shares is None or quantity != shares * unit
+        is_early, incomplete = day and day < began.get(party, date.min), ""
+        if is_early and None not in (quantity, shares) and shares * unit < quantity:
             incomplete = "earlier days missing"
-        if leg < 0:
-            finding = "no order" if len(orders) else "order book empty"
+        if is_apart and (*party, *others[:3]) in unknown:
+            finding = VALUE_MISSING
+        elif leg < 0:
+            finding = "no order" if party in covered else "order book empty"
         elif quantity is None or shares is None:
             finding = VALUE_MISSING
         elif fill < 0:
