@@ -13,12 +13,15 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import trustme
 
 from .connection import Connection
 from .server import Service
+
+if TYPE_CHECKING:
+    import trustme
 
 HOSTS = ("127.0.0.1", "::1", "localhost", "api.example.test")
 DAY = dt.timedelta(days=1)
@@ -27,11 +30,12 @@ DAY = dt.timedelta(days=1)
 class Authority:
     """A certificate authority; `pem_file` is the file that a client must trust.
 
-    Every context may be given `alpn`, the protocols offered, such as ["h2", "http/1.1"].
+    Every context may be given `alpn`, the protocols offered, such as ["h2", "http/1.1"]. Where
+    there is no wheel for what trustme needs, tests that use an authority are skipped.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._ca = trustme.CA()
+        self._ca: trustme.CA = pytest.importorskip("trustme").CA()
         self.pem_file = folder / "test-ca.pem"
         self._ca.cert_pem.write_to_path(self.pem_file)
 
@@ -57,11 +61,11 @@ class Authority:
 
     def unknown_ca(self) -> ssl.SSLContext:
         """Serve with a certificate of an authority that no client trusts (F12)."""
-        return _context(trustme.CA().issue_cert(*HOSTS))
+        return _context(type(self._ca)().issue_cert(*HOSTS))
 
     def self_signed(self, folder: Path) -> ssl.SSLContext:
         """Serve with a certificate that signed itself (F12); `folder` holds its files."""
-        own = trustme.CA()
+        own = type(self._ca)()
         chain = folder / "self-signed.pem"
         own.private_key_pem.write_to_path(chain)
         own.cert_pem.write_to_path(chain, append=True)
