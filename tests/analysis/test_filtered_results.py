@@ -33,6 +33,7 @@ def results(seed: int) -> dict[type, Any]:
         *(pnl, pnl.matches, pnl.open_lots, pnl.issues, td.positions(trades)),
         *(td.unrealised_pnl(pnl, prices), td.charges(trades, [RATE])),
         td.day_pnl(trades, prices=prices, charges=[RATE], shorts={"I"}),
+        td.daily_pnl(trades, prices=lambda day, row: prices(row), charges=[RATE]),
         *(td.reconcile(orders, trades), quality, quality.issues),
     ]
     return {type(table): table for table in found}
@@ -96,12 +97,13 @@ def test_sums_and_frames_agree_after_any_filter(kind: type, data: st.DataObject)
 def check_what_belongs(part: Any) -> None:
     """The issues, matches and lots of a part are those of its rows, and add up to the same."""
     keys = set(part._keys())
+    width = len(next(iter(keys), ()))  # days are of an account and a client
     belonging = [each for each in vars(part).values() if isinstance(each, ResultTable)]
     if isinstance(part, td.analysis.DayPnl):  # it has what was closed before the day, too
         belonging.remove(part.pnl)
         assert part.pnl.realised == part.realised
     for table in belonging:
-        assert {key for key in table._keys() if any(key)} <= keys
+        assert {key[:width] for key in table._keys() if any(key)} <= keys
     if isinstance(part, analysis.RealisedPnl):
         assert set(part.matches._keys()) <= keys
         whole = dict.fromkeys(keys, 0.0)
