@@ -208,14 +208,12 @@ print(len(changes), len(caught) > 3)
     assert run_child("import warnings; warnings.simplefilter('ignore')" + code).strip() == "0 True"
 
 
-LINES = """
-import threading
-from token_sources import Source
-
-class Interrupting:
-    \"\"\"Raises KeyboardInterrupt at one line of the package, counted from 1 within a call.\"\"\"
-    def __init__(self, at):
+STOPPING = """
+class Stopping:
+    \"\"\"Does something at one line of the package, counted from 1 within a call.\"\"\"
+    def __init__(self, at, stop):
         self.left = at
+        self.stop = stop
 
     def __call__(self, frame, event, argument):
         if "/tradingdata/" not in frame.f_code.co_filename.replace("\\\\", "/"):
@@ -227,8 +225,18 @@ class Interrupting:
             self.left -= 1
             if self.left == 0:
                 sys.settrace(None)
-                raise KeyboardInterrupt
+                self.stop()
         return self.line
+
+def interrupt():
+    raise KeyboardInterrupt
+"""
+
+LINES = (
+    STOPPING
+    + """
+import threading
+from token_sources import Source
 
 url = sys.argv[1]
 at = bad = 0
@@ -238,7 +246,7 @@ while True:
     client = td.Client(url, access_token=source, attempts=1, timeout=1)
     client.trade_book()
     client.access_token = source  # the next call calls the function
-    trace = Interrupting(at)
+    trace = Stopping(at, interrupt)
     interrupted = False
     sys.settrace(trace)
     try:
@@ -262,9 +270,68 @@ while True:
         break
 print(at > 60)
 """
+)
+
+ASYNC_LINES = (
+    STOPPING
+    + """
+import asyncio
+from token_sources import AsyncSource, Source
+
+url, stop, source = sys.argv[1:]
+
+async def call(client):
+    return len(await asyncio.wait_for(client.trade_book(), 5))
+
+async def stopped(client, trace):
+    first = asyncio.create_task(call(client))
+    def cancel():
+        (asyncio.current_task() or first).cancel()
+    trace.stop = cancel if stop == "cancel" else interrupt
+    sys.settrace(trace)
+    try:
+        ended = await asyncio.gather(first, call(client), return_exceptions=True)
+    finally:
+        sys.settrace(None)
+    if any(not isinstance(one, asyncio.CancelledError) and one != 3 for one in ended):
+        print("line", at, "first", ended)
+    assert await call(client) == 3
+
+at = 0
+while True:
+    at += 1
+    client = td.AsyncClient(url, access_token=globals()[source](), attempts=1, timeout=2)
+    trace = Stopping(at, None)
+    try:
+        asyncio.run(stopped(client, trace))
+    except KeyboardInterrupt:
+        pass
+    except BaseException as error:
+        print("line", at, "then", repr(error))
+    try:
+        assert asyncio.run(call(client)) == 3
+    except BaseException as error:
+        print("line", at, "next", repr(error))
+    if trace.left > 0:
+        break
+print(at > 60)
+"""
+)
 
 
 def test_f149_an_interrupt_at_any_line_of_a_refresh(service: Service) -> None:
     """F149: the next call goes on, in the thread that was interrupted and in any other."""
     service.script(then=good_book())
     assert run_child(LINES, service.base_url).splitlines() == ["True"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["AsyncSource", "Source"])
+@pytest.mark.parametrize("stop", ["interrupt", "cancel"])
+def test_f149_a_task_is_stopped_at_any_line_of_a_refresh(
+    stop: str, source: str, service: Service
+) -> None:
+    """F149: the next call goes on, in the same loop and in another."""
+    service.script(then=good_book())
+    ignored = "import warnings; warnings.simplefilter('ignore')\n"
+    assert run_child(ignored + ASYNC_LINES, service.base_url, stop, source).splitlines() == ["True"]

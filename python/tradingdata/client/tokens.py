@@ -251,7 +251,9 @@ class AsyncTokenSource(Source):
 
         if self._turn is not None:
             process, task, other = self._turn
-            if process == os.getpid() and not (task is not None and task.done()):
+            # `asyncio.run` may close its loop with a task unfinished after an interrupt.
+            over = task is not None and (task.done() or task.get_loop().is_closed())
+            if process == os.getpid() and not over:
                 return other
         self._turn = (os.getpid(), current_task(), mine)
         return None
