@@ -71,13 +71,15 @@ Members members_of(const dom::object& envelope) {
   return members;
 }
 
+__extension__ using Wide = __int128;
+
 // Compares an integer with what a column holds as a double: a column of numbers holds those that a
 // double is exactly.
 template <class Integer>
 void compare_integer(Integer sent, Kind kind, bool valid, double held) {
   const auto nearest = static_cast<double>(sent);
   const bool in_integers = sent <= Integer{std::numeric_limits<std::int64_t>::max()};
-  const bool exact = static_cast<__int128>(nearest) == static_cast<__int128>(sent);
+  const bool exact = static_cast<Wide>(nearest) == static_cast<Wide>(sent);
   require(valid == (kind == Kind::integer ? in_integers : exact),
           "an integer is kept, or not, for no reason");
   if (valid) require(held == nearest, "an integer differs");

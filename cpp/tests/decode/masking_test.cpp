@@ -11,6 +11,8 @@
 #include "support/tokens.hpp"
 #include "table/records.hpp"
 
+using namespace tradingdata;
+
 TEST_CASE(
     "F120 a personal field is known by its letters, whatever their case and what joins them") {
   for (const char* name : {"pan_no", "PAN_NO", "Pan_No", "panNo", "PanNo", "PAN-NO", "pan.no",

@@ -8,51 +8,51 @@
 #include "privacy/personal.hpp"
 #include "support/tokens.hpp"
 
+using namespace tradingdata;
+
 namespace {
 
-std::string redacted_head(std::string_view text, std::int64_t limit) {
-  return tradingdata::redacted_head(text, limit, nullptr);
+std::string shown(std::string_view text, std::int64_t limit) {
+  return redacted_head(text, limit, nullptr);
 }
 
 }  // namespace
 
 TEST_CASE("text is shown as it is, capped, with an account number masked") {
-  CHECK(redacted_head("", 10) == "");
-  CHECK(redacted_head("two\nlines", 10) == "two\nlines");
-  CHECK(tradingdata::redacted_line("two\nlines\tof\r3", 20, nullptr) == "two lines of 3");
-  CHECK(redacted_head("plain {\"a\": [1]}", 100) == "plain {\"a\": [1]}");
-  CHECK(redacted_head("0123456789", 10) == "0123456789");
-  CHECK(redacted_head("0123456789a", 10) == "0123456789...");
-  CHECK(redacted_head("anything", 0) == "...");
-  CHECK(redacted_head("anything", -5) == "...");
-  CHECK(redacted_head("of ABCDE1234F, zzzzz9999z.", 100) == "of ABXXXXXX4F, zzXXXXXX9z.");
-  CHECK(redacted_head("xABCDE1234Fx", 100) == "xABXXXXXX4Fx");
-  CHECK(redacted_head("ABCDE1234F", 5) == "ABXXX...");
+  CHECK(shown("", 10) == "");
+  CHECK(shown("two\nlines", 10) == "two\nlines");
+  CHECK(redacted_line("two\nlines\tof\r3", 20, nullptr) == "two lines of 3");
+  CHECK(shown("plain {\"a\": [1]}", 100) == "plain {\"a\": [1]}");
+  CHECK(shown("0123456789", 10) == "0123456789");
+  CHECK(shown("0123456789a", 10) == "0123456789...");
+  CHECK(shown("anything", 0) == "...");
+  CHECK(shown("anything", -5) == "...");
+  CHECK(shown("of ABCDE1234F, zzzzz9999z.", 100) == "of ABXXXXXX4F, zzXXXXXX9z.");
+  CHECK(shown("xABCDE1234Fx", 100) == "xABXXXXXX4Fx");
+  CHECK(shown("ABCDE1234F", 5) == "ABXXX...");
 }
 
 TEST_CASE("an escaped spelling is no disguise") {
-  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
-  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) == "ABXXXXXX4F");  // JSON in JSON
-  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) == R"("pan_no" : "XX ?X"X", "X")");
-  CHECK(redacted_head(R"("pan_no": "SECR\"RET99XYZ")", 100) == R"("pan_no": "XXXX"XXXXXXXX")");
-  CHECK(redacted_head("pan_no=SECRET%2699XYZ", 100) == "pan_no=XXXXXX&XXXXX");
-  CHECK(redacted_head(R"("pan_no":"a","c":"d\/e")", 100) == R"("pan_no":"X","c":"d\/e")");
-  CHECK(redacted_head(R"(sent\nPAN_NO: 7&x=1)", 100) == R"(sent\nPAN_NO: X&x=1)");
-  CHECK(redacted_head(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
+  CHECK(shown(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
+  CHECK(shown(R"(\\u0041BCDE1234F)", 100) == "ABXXXXXX4F");  // JSON in JSON
+  CHECK(shown(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) == R"("pan_no" : "XX ?X"X", "X")");
+  CHECK(shown(R"("pan_no": "SECR\"RET99XYZ")", 100) == R"("pan_no": "XXXX"XXXXXXXX")");
+  CHECK(shown("pan_no=SECRET%2699XYZ", 100) == "pan_no=XXXXXX&XXXXX");
+  CHECK(shown(R"("pan_no":"a","c":"d\/e")", 100) == R"("pan_no":"X","c":"d\/e")");
+  CHECK(shown(R"(sent\nPAN_NO: 7&x=1)", 100) == R"(sent\nPAN_NO: X&x=1)");
+  CHECK(shown(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
 }
 
 TEST_CASE("the value of a personal field is hidden, whatever it is and wherever it ends") {
-  CHECK(redacted_head(R"({"pan_no":"a1","b":"c"})", 100) == R"({"pan_no":"XX","b":"c"})");
-  CHECK(redacted_head(R"({"pan_no":12.5e3})", 100) ==
-        R"({"pan_no":XX.)" + std::string(3, 'X') + "}");
-  CHECK(redacted_head(R"({"pan_no":["a,b",{"c":1}],"d":1})", 100) ==
-        R"({"pan_no":["X,X",{"X":X}],"d":1})");
-  CHECK(redacted_head(R"({"pan_no":"a]},)", 100) == R"({"pan_no":"X]},)");
-  CHECK(redacted_head(R"({"pan_no":)", 100) == R"({"pan_no":)");
-  CHECK(redacted_head("bad pan_no, pan_no=a1, pan_no", 100) == "bad pan_no, pan_no=XX, pan_no");
-  CHECK(redacted_head("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) ==
+  CHECK(shown(R"({"pan_no":"a1","b":"c"})", 100) == R"({"pan_no":"XX","b":"c"})");
+  CHECK(shown(R"({"pan_no":12.5e3})", 100) == R"({"pan_no":XX.)" + std::string(3, 'X') + "}");
+  CHECK(shown(R"({"pan_no":["a,b",{"c":1}],"d":1})", 100) == R"({"pan_no":["X,X",{"X":X}],"d":1})");
+  CHECK(shown(R"({"pan_no":"a]},)", 100) == R"({"pan_no":"X]},)");
+  CHECK(shown(R"({"pan_no":)", 100) == R"({"pan_no":)");
+  CHECK(shown("bad pan_no, pan_no=a1, pan_no", 100) == "bad pan_no, pan_no=XX, pan_no");
+  CHECK(shown("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) ==
         "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
-  CHECK(redacted_head(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
+  CHECK(shown(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
         R"({"pan_no":")" + std::string(39, 'X') + "...");
 }
 
@@ -69,15 +69,13 @@ TEST_CASE("F119 a token or a run of it is shown as <token>, and the rest stays r
 }
 
 TEST_CASE("malformed UTF-8 is replaced, and a message is one line") {
-  CHECK(tradingdata::redacted_line("line\nfeed\t", 100, nullptr) == "line feed ");
-  CHECK(redacted_head("a\xFF\xC3", 100) == "a\xEF\xBF\xBD\xEF\xBF\xBD");
-  CHECK(redacted_head("\xE0\xA4\x9F\xF0\x9F\x93\x88", 100) == "\xE0\xA4\x9F\xF0\x9F\x93\x88");
-  CHECK(redacted_head("line\nfeed\t", 100) == "line\nfeed\t");
+  CHECK(redacted_line("line\nfeed\t", 100, nullptr) == "line feed ");
+  CHECK(shown("a\xFF\xC3", 100) == "a\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(shown("\xE0\xA4\x9F\xF0\x9F\x93\x88", 100) == "\xE0\xA4\x9F\xF0\x9F\x93\x88");
+  CHECK(shown("line\nfeed\t", 100) == "line\nfeed\t");
 }
 
 // Names of personal fields, and how their values are masked.
-
-using namespace tradingdata;
 
 TEST_CASE("personal text is masked by its shape, and masked text stays unchanged") {
   CHECK(masked("ABCDE1234F") == "ABXXXXXX4F");

@@ -1,0 +1,84 @@
+// Rows grouped by the values of fields, and what is calculated of each group.
+#include "compute/groups.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "compute/trades.hpp"
+
+using namespace tradingdata;
+using test::Fill;
+
+namespace {
+
+constexpr int side = trade_schema["txn_type"];
+constexpr int number = trade_schema["trade_no"];
+constexpr int time_of_trade = trade_schema["exch_trade_time"];
+constexpr int price = trade_schema["traded_price"];
+
+const TablePtr& table() {
+  static const TablePtr made = test::trades({{"a number of more than 12", "B", 0, 1, 0.0},
+                                             {"2", "S", 86'400, 2, 0.5},
+                                             {"a number of more than 12", "B", 86'399, 3, -0.0}});
+  return made;
+}
+
+using Numbers = std::vector<std::int32_t>;
+
+}  // namespace
+
+TEST_CASE("groups are numbered as they appear, by text of any length, day or number") {
+  CHECK(test::grouped(table(), {{number}}).parts[0].group == Numbers{0, 1, 0});
+  CHECK(test::grouped(table(), {{time_of_trade, true}}).parts[0].group == Numbers{0, 1, 0});
+  CHECK(test::grouped(table(), {{time_of_trade}}).count == 3);
+  CHECK(test::grouped(table(), {{price}}).parts[0].group == Numbers{0, 1, 0});  // -0 is 0
+  CHECK(test::grouped(table(), {{trade_schema["settlor"]}}).count == 1);  // missing is missing
+}
+
+TEST_CASE("parts share their groups, and a coarser key joins them") {
+  const std::array parts{GroupedRows{{table().get(), 0, 1}, {{side}, {price}}},
+                         GroupedRows{{table().get(), 1, 3}, {{side}, {price}}}};
+  const Groups groups = group_rows(parts);
+  CHECK(groups.parts[1].group == Numbers{1, 0});
+  CHECK(groups.parts[0].first == std::vector<std::int64_t>{0, -1});
+  const std::array coarse{GroupedRows{parts[0].rows, {}}, GroupedRows{parts[1].rows, {}}};
+  CHECK(coarser(groups, coarse) == Numbers{0, 0});
+}
+
+TEST_CASE("sums are exact, and say which groups lack a value") {
+  const GroupPart part = test::grouped(table(), {{side}}).parts[0];
+  const Amounts total = sums(part, amounts_of(part.rows, trade_schema["quantity"], 0));
+  CHECK(total.units == std::vector<int128>{4, 2});
+  const Amounts none = sums(part, amounts_of(part.rows, trade_schema["strike_price"], 2));
+  CHECK(none.known == std::vector<bool>{false, false});
+  const double cents[] = {0.1, 0.2, 0.25};
+  CHECK(decimals_of(cents) == 2);
+  CHECK(in_units(cents, 2) == std::vector<int128>{10, 20, 25});
+  CHECK_THROWS_AS(product_of(int128{1} << 100, int128{1} << 60), std::overflow_error);
+  CHECK(share_of(100, 1, 3) + (share_of(100, 2, 3) - share_of(100, 1, 3)) == 67);
+}
+
+TEST_CASE("a group's checksum ignores the order of its rows and fields without values") {
+  const GroupPart all = test::grouped(table(), {}).parts[0];
+  const TablePtr turned = test::trades({{"2", "S", 86'400, 2, 0.5},
+                                        {"a number of more than 12", "B", 86'399, 3, 0.0},
+                                        {"a number of more than 12", "B", 0, 1, 0.0}});
+  const int fields[] = {number, side, time_of_trade};
+  const int more[] = {number, side, time_of_trade, trade_schema["settlor"]};
+  const auto sum = checksums(all, fields);
+  CHECK(sum == checksums(test::grouped(turned, {}).parts[0], more));
+  CHECK(sum != checksums(all, std::array{number, side}));
+}
+
+TEST_CASE("likenesses and extremes are found group by group") {
+  const GroupPart part = test::grouped(table(), {{side}}).parts[0];
+  CHECK(likenesses(part, number) == std::vector<std::uint8_t>{1, 1});
+  CHECK(likenesses(part, time_of_trade) == std::vector<std::uint8_t>{5, 1});
+  CHECK(likenesses(part, trade_schema["settlor"]) == std::vector<std::uint8_t>{2, 2});
+  CHECK(extreme_rows(part, time_of_trade, true) == std::vector<std::int64_t>{2, 1});
+  CHECK(extreme_rows(part, time_of_trade, false) == std::vector<std::int64_t>{0, 1});
+}
