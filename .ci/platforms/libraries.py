@@ -68,11 +68,13 @@ def pins() -> dict[str, Library]:
 
 def quietly(*command: object, folder: Path | None = None, **env: str) -> None:
     """Runs a command; shows its output only if it fails."""
-    words = [str(word) for word in command]
+    words, env = [str(word) for word in command], os.environ | env
+    # Windows would look for a program where this process does, and not in `env`.
+    program = shutil.which(words[0], path=env["PATH"]) or words[0]
     done = subprocess.run(
-        words,
+        [program, *words[1:]],
         cwd=folder,
-        env=os.environ | env,
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -182,7 +184,10 @@ def visual_studio() -> dict[str, str]:
     place = subprocess.check_output([*where, *options], text=True).strip()
     batch = f'"{place}/VC/Auxiliary/Build/vcvars64.bat" >nul && set'
     shown = subprocess.check_output(batch, shell=True, text=True)
-    return dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+    found = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+    found = {name.upper(): value for name, value in found.items()}
+    # That of Git for Windows, which may be first on the path, writes paths as on Unix.
+    return found | {"PATH": rf"C:\Strawberry\perl\bin;{found['PATH']}"}
 
 
 class Build:
@@ -190,6 +195,7 @@ class Build:
 
     def __init__(self, prefix: Path, system: str) -> None:
         self.prefix, self.system, self.work = prefix, system, prefix / "work"
+        self.shown = prefix.as_posix()  # in CMake a backslash is an escape
         self.windows = system.startswith("windows")
         self.msvc = sys.platform == "win32"
         self.flags = [] if self.windows else ["-fPIC"]
@@ -198,7 +204,7 @@ class Build:
     def cmake(self, top: Path, *options: str) -> None:
         build = self.work / f"build-{top.name}"
         usual = ["BUILD_TYPE=Release", "POSITION_INDEPENDENT_CODE=ON", "INSTALL_LIBDIR=lib"]
-        usual.append(f"INSTALL_PREFIX={self.prefix}")
+        usual.append(f"INSTALL_PREFIX={self.shown}")
         quietly("cmake", "-S", top, "-B", build, *(f"-DCMAKE_{one}" for one in usual), *options)
         install = ("--config", "Release", "--target", "install", "-j", JOBS)
         quietly("cmake", "--build", build, *install)
@@ -226,10 +232,10 @@ class Build:
         options += [] if self.msvc else [f"-DCMAKE_C_FLAGS={' '.join(flags)}"]
         if self.windows:  # a check for it that clang refuses to compile
             options.append("-DHAVE_IOCTLSOCKET_FIONBIO=ON")
-        options.append(f"-DOPENSSL_INCLUDE_DIR={self.prefix}/include")
+        options.append(f"-DOPENSSL_INCLUDE_DIR={self.shown}/include")
         for part in ("SSL", "CRYPTO"):
             file = f"lib{part.lower()}.{'lib' if self.msvc else 'a'}"
-            options.append(f"-DOPENSSL_{part}_LIBRARY={self.prefix}/lib/{file}")
+            options.append(f"-DOPENSSL_{part}_LIBRARY={self.shown}/lib/{file}")
         self.cmake(top, *options)
 
     def isal(self, top: Path) -> None:

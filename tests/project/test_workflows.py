@@ -101,7 +101,8 @@ def test_the_jobs_on_macos_run_no_shell_script_of_ours() -> None:
 def test_one_repository_is_named() -> None:
     """A release refuses to run in another one, so that no page sends users to a stranger."""
     source = PROJECT["project"]["urls"]["Source"]
-    pages = [ROOT / "SECURITY.md", ROOT / "pyproject.toml", *(ROOT / ".github").rglob("*.yml")]
+    names = ("README.md", "SECURITY.md", "pyproject.toml")
+    pages = [*(ROOT / name for name in names), *(ROOT / ".github").rglob("*.yml")]
     texts = "".join(path.read_text("utf-8") for path in pages)
     named = re.findall(r"https://github\.com/[\w-]+/tradingdata\b", texts)
     assert {*named} == {source}
