@@ -263,8 +263,8 @@ class TestEnds:
         self, service: Service
     ) -> None:
         service.choose(pages(stocks(60)))
-        limit = td.RateLimit(per_second=20, burst=1)
-        with td.Client(service.base_url, rate_limit=limit, timeout=0.15) as client:
+        limit = td.RateLimit(per_second=10, burst=1)
+        with td.Client(service.base_url, rate_limit=limit, timeout=0.5) as client:
             found = client.search("x", page_size=5, prefetch=12).all()
         assert codes(found.to_dicts()) == codes(stocks(60))
 
