@@ -17,6 +17,7 @@ from ._util.validate import count
 from .accounts.fetch import Accounts, accounts_error, client_of, named_accounts
 from .archive import Archive, Fetched
 from .client.client import Client
+from .client.tokens import hide
 from .errors import AccountsError, ConfigurationError
 
 __all__ = ["fetch"]
@@ -64,7 +65,7 @@ def fetch(
             "accounts is a mapping, which would appear in the task graph and on the dashboard: "
             "pass a list of profiles, or of labels and `client`, a function that creates a client"
         )
-    labels = list(named_accounts(accounts))
+    labels = list(named_accounts(hide(accounts)))
     if client is not None and not _is_importable(client):
         raise ConfigurationError(
             "client cannot be imported by name, and pickling it would copy the values that it "

@@ -8,6 +8,7 @@ import gc
 import pickle
 import re
 import threading
+import traceback
 import warnings
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -300,7 +301,7 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
         ("trades", "use trade_book()"),
         ("get_orders", "use order_book()"),
         ("order_bok", "did you mean 'order_book'?"),
-        ("positions", "use td.positions(client.trade_book())"),
+        ("positions", "use td.positions(trades) with the trades of trade_book()"),
         ("place_order", "it places no orders"),
         ("quotes", "the service has the trade book, the order book and the search"),
     ],
@@ -312,21 +313,45 @@ def test_a_method_that_a_client_lacks_names_the_one_that_it_has(name: str, says:
         assert not hasattr(client, "_repr_html_")
 
 
-def test_a_wrong_option_names_the_right_one_and_shows_no_value() -> None:
+WRONG: dict[str, str] = {
+    "token": "use access_token=",
+    "acces_token": "did you mean 'access_token'?",
+    "retries": "use attempts=",
+    "verify": "certificates are always verified",
+}
+MAKERS: list[Any] = [
+    lambda options: td.Client(URL, **options),
+    lambda options: td.AsyncClient(URL, **options),
+    lambda options: td.Client.from_profile("none", **options),
+    lambda options: td.Accounts({"a": {"base_url": URL, **options}}).trade_book(),
+]
+URL = "https://x.example"
+
+
+def package_locals(error: BaseException) -> str:
+    """What an error reporter prints of the frames in the package."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return repr([frame.f_locals for frame in frames if "tradingdata" in frame.f_code.co_filename])
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=["sync", "async", "profile", "accounts"])
+def test_a_wrong_option_names_the_right_one_and_shows_no_value(make: Any) -> None:
+    for option, says in WRONG.items():
+        with pytest.raises(TypeError, match=re.escape(says)) as caught:
+            make({option: TOKEN})
+        assert TOKEN not in str(caught.value) + package_locals(caught.value)
+
+
+def test_arguments_of_the_wrong_kind_show_no_token() -> None:
+    options = {"base_url": URL, "access_token": TOKEN}
+    for accounts in ({"a": options, "b": 5}, [options], {5: options}):
+        with pytest.raises(TypeError) as caught:
+            td.Accounts(accounts)  # type: ignore[arg-type]
+        assert TOKEN not in str(caught.value) + package_locals(caught.value)
     for kind in (td.Client, td.AsyncClient):
-        wrong: dict[str, str] = {
-            "token": "use access_token=",
-            "acces_token": "did you mean 'access_token'?",
-            "retries": "use attempts=",
-            "verify": "certificates are always verified",
-        }
-        for option, says in wrong.items():
-            with pytest.raises(TypeError, match=re.escape(says)) as caught:
-                kind("https://x.example", **{option: TOKEN})  # type: ignore[arg-type]
-            frame = caught.tb.tb_next
-            assert frame is not None
-            assert TOKEN not in repr(frame.tb_frame.f_locals)
-            assert TOKEN not in str(caught.value)
+        with pytest.raises(TypeError, match=f"{kind.__name__} takes options by name") as raised:
+            kind(URL, TOKEN)  # type: ignore[call-arg]
+        assert TOKEN not in package_locals(raised.value)
 
 
 def test_a_search_that_is_used_as_a_list_says_how_it_is_read() -> None:

@@ -16,7 +16,9 @@ from .._util.stopping import stop_on
 from .._util.validate import count, flag, seconds, shown
 from ..books.book import Books, OrderBook, TradeBook, concat
 from ..client.client import Client
+from ..client.options import hidden
 from ..client.profiles import load_profile
+from ..client.tokens import Held, hide
 from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
 
 Account = Client | str | Mapping[str, Any]
@@ -66,11 +68,15 @@ class Accounts:
         concurrency: int = 8,
         progress: bool = False,
     ) -> None:
-        self._accounts = named_accounts(accounts)
+        self._closed = False
+        self._accounts: dict[str, Account] = {}
+        # Error reporters print the local variables of a traceback.
+        given = hide(accounts)
+        accounts = ()
+        self._accounts = named_accounts(given)
         self._concurrency = count("concurrency", concurrency)
         self._progress = flag("progress", progress)
         self._clients: dict[str, Client] = {}
-        self._closed = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -226,17 +232,19 @@ def _refusals(results: Mapping[str, Any]) -> dict[str, TradingDataError]:
     return errors
 
 
-def named_accounts(accounts: Any) -> dict[str, Account]:
+def named_accounts(given: Held) -> dict[str, Account]:
     """Returns the accounts by label; a list of profiles maps each name to itself."""
-    if isinstance(accounts, str) or not isinstance(accounts, Iterable):
-        hint = f": use [{accounts!r}]" if isinstance(accounts, str) else ""
+    if isinstance(given.value, str) or not isinstance(given.value, Iterable):
+        hint = f": use [{given.value!r}]" if isinstance(given.value, str) else ""
         raise TypeError(
-            f"accounts must be a list of profiles or a mapping, not {shown(accounts)}{hint}"
+            f"accounts must be a list of profiles or a mapping, not {shown(given.value)}{hint}"
         )
-    if isinstance(accounts, Mapping):
-        named = dict(accounts)
+    if isinstance(given.value, Mapping):
+        named = {label: _hidden(account) for label, account in given.value.items()}
     else:
-        names = list(accounts)
+        names = [_hidden(name) for name in given.value]
+        if any(isinstance(name, dict) for name in names):
+            raise TypeError("accounts by label are a mapping: pass {label: profile or options}")
         named = dict(zip(names, names, strict=True))
         if len(named) < len(names):
             raise ValueError("accounts names a profile twice")
@@ -249,6 +257,10 @@ def named_accounts(accounts: Any) -> dict[str, Account]:
                 f"client, not {type(account).__name__}"
             )
     return named
+
+
+def _hidden(account: Any) -> Any:
+    return hidden(account) if isinstance(account, Mapping) else account
 
 
 def client_of(label: str, account: Account, *, alone: bool = False) -> Client:

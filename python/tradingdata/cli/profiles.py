@@ -35,7 +35,8 @@ def list_profiles() -> None:
             continue
         token = "in the profile" if "access_token" in table else table.get("access_token_file")
         # One with a user name or password is refused when it is used.
-        address = re.sub("//.*@", "//", str(table.get("base_url", "")), flags=re.DOTALL) or None
+        address = getattr(table.get("base_url"), "value", "")
+        address = re.sub("//.*@", "//", str(address), flags=re.DOTALL) or None
         rows.append((name, address, table.get("tz"), table.get("account", name), token))
     write_lines(("profile", "base_url", "tz", "account", "token"), rows)
     remark(f"in {profiles.path}")

@@ -26,15 +26,16 @@ from ..errors import ClientClosedError, TradingDataError
 from ..watch.polling import Rules, time_left
 from ..watch.updates import OrderState, TradeState
 from .options import (
-    SECRET,
     ClientOptions,
     Retry,
     Token,
+    check_names,
     converted_roots,
     find_ca_file,
     find_ca_folders,
+    hidden,
 )
-from .tokens import REFUSALS, Held, Source, hide, late
+from .tokens import REFUSALS, Held, Source, late
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -102,8 +103,8 @@ _INSTEAD = {
     **dict.fromkeys(("orders", "get_orders", "orderbook"), "order_book()"),
     **dict.fromkeys(("get_stock", "instrument", "symbol"), "stock(identifier)"),
     **dict.fromkeys(("stocks", "search_stock", "instruments"), "search(query)"),
-    "positions": "td.positions(client.trade_book())",
-    "pnl": "td.day_pnl(client.trade_book())",
+    "positions": "td.positions(trades) with the trades of trade_book()",
+    "pnl": "td.day_pnl(trades) with the trades of trade_book()",
 }
 
 
@@ -112,6 +113,8 @@ def _no_attribute(kind: type, name: str) -> str:
     if name == "access_token":
         return "access_token can be assigned, not read: tokens are never shown"
     missing = f"{kind.__name__} has no {name!r}"
+    if name == "close":  # of an AsyncClient
+        return f"{missing}: use await client.aclose()"
     if name in _INSTEAD:
         return f"{missing}: use {_INSTEAD[name]}"
     if name.startswith("_"):
@@ -174,9 +177,8 @@ class Calls(ClientOptions[Token]):
         """
         from .profiles import load_profile
 
-        options = {
-            option: hide(value) if option in SECRET else value for option, value in options.items()
-        }
+        options = hidden(options)
+        check_names(cls, options)
         return cls(**{**load_profile(name), **options})
 
     @property

@@ -7,7 +7,7 @@ An option is declared here and nowhere else in Python: in the signature, in ``Ar
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import tzinfo
 from functools import wraps
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
@@ -153,6 +153,16 @@ IN_FILES = {name: check for name, check in CHECKS.items() if check not in (rate_
 SECRET = ("access_token", "base_url", "proxy")
 """The options that may hold a secret; both clients take their values wrapped by ``hide`` too."""
 
+_KNOWN = {"access_token", *CHECKS}
+
+
+def hidden(options: Mapping[str, Any], known: Collection[str] = CHECKS) -> dict[str, Any]:
+    """Wraps the values that may be secret, also under a name that is no option."""
+    return {
+        name: value if value is None or (name in known and name not in SECRET) else hide(value)
+        for name, value in options.items()
+    }
+
 
 class Retry(NamedTuple):
     """A failed attempt and the wait before the next one, as passed to ``on_retry``.
@@ -174,7 +184,7 @@ class Retry(NamedTuple):
 
 _INSTEAD = {
     **dict.fromkeys(("token", "api_key", "key", "secret"), "access_token="),
-    **dict.fromkeys(("retries", "max_retries", "retry"), "attempts="),
+    **dict.fromkeys(("retries", "max_retries", "max_retry", "retry"), "attempts="),
     **dict.fromkeys(("url", "host", "endpoint"), "base_url="),
     **dict.fromkeys(("timezone", "zone", "tzinfo"), "tz="),
     "proxies": "proxy=",
@@ -182,24 +192,29 @@ _INSTEAD = {
 }
 
 
+def check_names(kind: type, options: Iterable[str]) -> None:
+    """Raises TypeError for a name that is no option, with the one that was probably meant."""
+    for name in options:
+        if name not in _KNOWN:
+            right = f": use {_INSTEAD[name]}" if name in _INSTEAD else ""
+            right = right or did_you_mean(name, _KNOWN)
+            raise TypeError(f"{kind.__name__} has no option {name!r}{right}")
+
+
 def _named_right(function: Callable[P, None]) -> Callable[P, None]:
-    """Makes the TypeError of a wrong option name the right one, and show no value."""
+    """Makes the TypeError of wrong arguments name the right ones, and show no value."""
 
     @wraps(function)
     def checked(*args: Any, **options: Any) -> None:
         self, *values = args
         args = (self, *map(hide, values))
-        values.clear()
-        known = {"access_token", *CHECKS}
-        options = {
-            name: value if name in known and name not in SECRET else hide(value)
-            for name, value in options.items()
-        }
-        for name in options:
-            if name not in known:
-                right = f": use {_INSTEAD[name]}" if name in _INSTEAD else ""
-                right = right or did_you_mean(name, known)
-                raise TypeError(f"{type(self).__name__} has no option {name!r}{right}")
+        values = [None] * len(values)
+        options = hidden(options)
+        check_names(type(self), options)
+        if len(values) > 1:
+            raise TypeError(
+                f"{type(self).__name__} takes options by name: write access_token=, timeout= ..."
+            )
         function(*args, **options)
 
     return checked
@@ -286,7 +301,6 @@ class ClientOptions(Generic[Token]):
 
 
 _INIT: Any = vars(ClientOptions.__init__)["__wrapped__"]
-_INIT.__qualname__ = "Client.__init__"  # in the error for too many arguments
 _DEFAULTS: dict[str, Any] = _INIT.__kwdefaults__
 
 

@@ -11,7 +11,7 @@ from .._util.files import read_toml, require_private, whole_file
 from .._util.platform import config_folder
 from .._util.validate import text
 from ..errors import ConfigurationError
-from .options import IN_FILES
+from .options import IN_FILES, hidden
 from .tokens import Held, hide, token_file
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
 PROFILE_VARIABLE = "TRADINGDATA_PROFILE"
 
 
-_SECRET = ("access_token", "proxy")  # a proxy's URL may have a password
 _CHECKS = {**IN_FILES, "access_token": text, "access_token_file": text}
 
 
@@ -105,13 +104,6 @@ def check_options(where: str, options: Mapping[str, Any]) -> None:
             pass  # creating the client reports an unusable value
 
 
-def with_secrets_hidden(options: Any) -> Any:
-    """Wraps what may be secret, so that a traceback's local variables do not show it."""
-    if isinstance(options, dict):
-        options.update({name: hide(options[name]) for name in _SECRET if name in options})
-    return options
-
-
 def read_profiles(path: str | None = None) -> Profiles:
     """Returns the profiles of a file, ``profiles_path()`` unless given.
 
@@ -121,8 +113,13 @@ def read_profiles(path: str | None = None) -> Profiles:
     try:
         with open(path, "rb") as file:
             require_private(file, path)
-            tables = read_toml(file).items()
-            return Profiles(path, {name: with_secrets_hidden(table) for name, table in tables})
+            return Profiles(
+                path,
+                {
+                    name: hidden(table, _CHECKS) if isinstance(table, dict) else hide(table)
+                    for name, table in read_toml(file).items()
+                },
+            )
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
