@@ -21,23 +21,26 @@ import os, signal, threading, time
 sys.path[:0] = [{here!r}]
 from archiving import trade, trade_response
 archive = td.Archive({path!r})
-threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-began = time.monotonic()
-try:
-    archive.sql("SELECT count(*) FROM range(10000000) a, range(10000000) b "
-                "WHERE a.range * 7 = b.range + 1 OR a.range = -1")
-except KeyboardInterrupt:
-    print(time.monotonic() - began - 1.5)
+times = []
+for _ in range(3):
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    try:
+        archive.sql("SELECT count(*) FROM range(10000000) a, range(10000000) b "
+                    "WHERE a.range * 7 = b.range + 1 OR a.range = -1")
+    except KeyboardInterrupt:
+        times.append(time.monotonic() - began - 1.0)
+print(min(times))
 assert archive.sql("SELECT count(*) AS n FROM trades")[0].n == 1
 """
 
 
 def test_f146_an_interrupt_ends_a_query(tmp_path: Path) -> None:
-    """F146: and the archive can be queried afterwards."""
+    """F146: within a second, and the archive can be queried afterwards."""
     archive = archive_with(tmp_path, trade_response(trade("1")))
     here = str(Path(td.__file__).parents[2] / "tests/support")
     after = float(run_child(_ENDLESS.format(here=here, path=archive.path)))
-    assert after < 5, "1 s on an idle machine"
+    assert after < 1
 
 
 def test_a_column_with_an_infinite_value_keeps_its_type(tmp_path: Path) -> None:

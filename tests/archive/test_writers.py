@@ -17,7 +17,7 @@ import tradingdata as td
 from archive_writers import HERE, acknowledged, start_writer
 from archiving import DAY, archive_with, clock, order, order_response, response, trade
 from calls import at_once
-from tradingdata.archive.archive import _merge
+from tradingdata.archive.ingest import merge
 from tradingdata.archive.store import Store
 
 
@@ -213,7 +213,7 @@ def test_files_that_are_merged_while_reading_are_no_damage(
         def found(store: Store, *arguments: Any) -> Any:
             files = find(store, *arguments)
             if files and waiting and waiting.pop():
-                Store(store.folder).compact(_merge)
+                Store(store.folder).compact(merge)
             return files
 
         monkeypatch.setattr(Store, "find", found)

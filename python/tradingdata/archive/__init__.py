@@ -26,9 +26,11 @@ except ImportError:
             doc = "Needs the extra ``archive``: ``pip install 'tradingdata[archive]'``."
             return type(name, (), {"__doc__": doc, "__init__": _require_duckdb})
 else:
-    from .archive import Archive, OrderState
+    from .archive import Archive
+    from .arrivals import Fetched
     from .coverage import MissingDay
-    from .ingest import ArchiveFetch, Fetched
+    from .ingest import ArchiveFetch
+    from .reader import OrderState
     from .views import QueryResult
 
     publish([Archive], "tradingdata")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
-from datetime import UTC, date, datetime, time, tzinfo
+from collections.abc import Iterable
+from datetime import date, datetime, time, tzinfo
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from .._util import validate
 from .._util.optional_imports import Later
@@ -15,27 +14,24 @@ from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import flag, seconds, shown, text
 from .._util.warn import warn_user
 from ..accounts.fetch import Accounts
-from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
-from ..errors import ArchiveError, ConfigurationError, DataWarning
-from ..table.rows import Order
-from . import coverage, views
+from ..errors import DataWarning
+from . import coverage
+from .arrivals import Arrivals, Fetched
 from .coverage import Day, MissingDay, Span, sessions_of, span_of
-from .databases import cursor
+from .databases import cursor, explained
 from .ingest import (
     KINDS,
     AnyBook,
     ArchiveFetch,
-    Arrivals,
-    Fetched,
     Ingest,
     Received,
-    time_of,
     withdrawal,
 )
 from .log import months_of
-from .reader import Reader, explained, lines_of
-from .store import BOOKS, Rows, Store, settled, store_of
+from .reader import OrderState, Reader, lines_of
+from .store import Store, settled, store_of
 from .views import Parameters, QueryResult
 
 if TYPE_CHECKING:
@@ -44,28 +40,13 @@ else:
     duckdb = Later("duckdb")
 
 
-class OrderState(NamedTuple):
-    """One state of an order.
-
-    Attributes:
-        seen_at: When the first response with this state was received, in the archive's time zone;
-            ``None`` if unknown, as for a saved book without a time.
-        account: The label of the account, or ``None``.
-        order: The order in that response.
-    """
-
-    seen_at: datetime | None
-    account: str | None
-    order: Order
-
-
 class Archive:
     """Order books and trade books of any days and accounts in a folder of Parquet files.
 
     Every file is written once and never changed, so threads, processes and, through object storage
     or a shared disk, machines may write, read and compact at the same time. Any engine that reads
-    Parquet can read the folder. Only its owner may read a local one. No file remains open between
-    calls, so an archive needs no closing and can be pickled.
+    Parquet can read the folder; of a local one, only its owner. An archive needs no closing and can
+    be pickled.
 
     A trade belongs to the day of its ``exch_trade_time``. An order belongs to each day whose order
     book showed it, and has the state of that day. A response received before ``day_start`` belongs
@@ -89,7 +70,6 @@ class Archive:
 
     Raises:
         ArchiveError: The folder cannot be used; every other call may raise it too.
-        ImportError: The extra ``tradingdata[archive]`` is not installed.
 
     Example:
         >>> archive = td.Archive("books")
@@ -191,11 +171,10 @@ class Archive:
 
         Raises:
             ArchiveError: The archive cannot be written, which is checked before any request, or the
-                responses could not be stored; ``error.books`` then has them, so that they can be
-                saved elsewhere.
+                responses could not be stored; ``error.books`` then has them, to be saved elsewhere.
             ConfigurationError: The client has no account label although other accounts have one.
-            AccountsError: A request of one of several accounts failed. ``received`` has the entries
-                of the other accounts, and ``errors`` the errors, by label.
+            AccountsError: Accounts failed. ``received`` has the entries of the others, and
+                ``errors`` the errors, by label.
             TradingDataError: A request failed.
         """
         accounts = client if isinstance(client, Accounts) else None
@@ -208,9 +187,9 @@ class Archive:
         labels = list(accounts.labels) if accounts else [getattr(client, "account", None) or ""]
         with explained(self.path, "write"):
             self._store.check_writable()
-        self._check_label("" in labels, "a client has no account label")
+        self._ingest.check_label("" in labels, "a client has no account label")
         remarks: list[str] = []
-        arrivals = Arrivals(lambda received: self._store_all(received, remarks))
+        arrivals = Arrivals(lambda received: self._ingest.store(received, remarks))
         try:
             if accounts is None:  # on the caller's thread, so that Ctrl-C ends the call
                 arrivals.fetch(client, limit)
@@ -222,38 +201,13 @@ class Archive:
         found = arrivals.found(labels, several=accounts is not None)
         return found if accounts is not None else found[labels[0]]
 
-    def _check_label(self, unlabelled: bool, problem: str) -> None:
-        with self._reader.log() as log:
-            known = {label for label in log.since if label}
-            if unlabelled and known and "" not in log.since:
-                raise ConfigurationError(
-                    f"{problem}, but other accounts in this archive have one "
-                    f"({', '.join(sorted(known)[:3])}): pass `account`, otherwise records may be "
-                    "duplicated"
-                )
-
-    def _store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
-        """Stores responses; the ArchiveError of a failure has their books."""
-        try:
-            with explained(self.path, "write"):
-                entries = self._ingest.store_all(received, remarks)
-        except Exception as error:
-            failure = ArchiveError(f"{self.path} was not written: {error}", file=self.path)
-            failure = error if isinstance(error, ArchiveError) else failure
-            failure.books = tuple(one.book for one in received if one.book is not None)
-            raise failure from error.__cause__ or error
-        with suppress(ArchiveError), explained(self.path, "write"):  # the responses are stored
-            self._store.compact_closed(_merge)
-        return entries
-
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
     ) -> ArchiveFetch:
         """Adds a book, such as one from ``load`` or ``from_json``.
 
-        Books may be added in any order and more than once: the same response is stored once. A book
-        that is not one complete response (a slice, a concatenation or a constructed one) adds its
-        rows, but covers no day.
+        Books may be added in any order and more than once: the same response is stored once. One
+        that is not a complete response, such as a slice, adds its rows, but covers no day.
 
         Args:
             book: A ``TradeBook`` or an ``OrderBook``.
@@ -263,31 +217,28 @@ class Archive:
                 which they were entered, and an order book covers no day.
 
         Returns:
-            The log entry. The rows of a response that equals the one before are not stored again;
-            ``stored`` is then false.
+            The log entry, whose ``stored`` is false if rows were not stored again.
 
         Raises:
             TypeError: The book is neither of the two, or ``at`` is not a time.
-            ValueError: ``at`` has no time zone, or the account is unknown while the archive has
-                labelled accounts: without a label, records may be duplicated.
+            ValueError: ``at`` has no time zone, or the account is unknown while others have labels.
             ArchiveError: The book could not be stored.
         """
-        name = next((name for name, kind in KINDS.items() if isinstance(book, kind)), None)
-        if name is None:
-            raise TypeError(
-                f"an archive keeps a TradeBook or an OrderBook, not {type(book).__name__}"
-            )
+        name = next((name for name, kind in KINDS.items() if isinstance(book, kind)), "")
+        if not name:
+            kind = type(book).__name__
+            raise TypeError(f"an archive keeps a TradeBook or an OrderBook, not {kind}")
         if at is not None and getattr(at, "tzinfo", None) is None:
-            kind = ValueError if isinstance(at, datetime) else TypeError  # type: ignore[redundant-expr]
-            raise kind(f"at must be an aware time (with a zone), not {shown(at)}")
+            wrong = ValueError if hasattr(at, "tzinfo") else TypeError
+            raise wrong(f"at must be an aware time (with a zone), not {shown(at)}")
         if book.response is not None:
             at = at or book.response.received_at
             account = book.response.account if account is None else account
         if account is None:
-            self._check_label(True, "the book has no account label")
+            self._ingest.check_label(True, "the book has no account label")
         label = text("account", account or "")
         remarks: list[str] = []
-        (entry,) = self._store_all([Received(name, label, "add", at, book)], remarks)
+        (entry,) = self._ingest.store([Received(name, label, "add", at, book)], remarks)
         _warn(remarks)
         return entry
 
@@ -298,9 +249,6 @@ class Archive:
 
         Args:
             fetch_id: The ``id`` of its entry in `fetches`.
-
-        Raises:
-            ValueError: The archive has no such response.
         """
         identity = text("fetch_id", fetch_id)
         with self._reader.log() as log:
@@ -317,7 +265,7 @@ class Archive:
 
         Args:
             account: Its label.
-            day: The last day on which it is expected.
+            day: The last day.
         """
         label, until = text("account", account), validate.day("day", day)
         with self._reader.log() as log:
@@ -330,18 +278,13 @@ class Archive:
         """Merges the files of each month into few, which makes reading many days faster.
 
         Keeps every state of every record. Deletes files that were merged a day ago, and what killed
-        programs left. Run it monthly; months that are over are also merged by themselves when they
-        have more than 500 commits. Any number of programs may read, write and compact meanwhile.
+        programs left. Run it monthly, whatever else is running; past months of more than 500
+        commits are merged by themselves.
 
         Returns:
             By how many the number of files decreased.
         """
-
-        def compact(_: Any) -> int:
-            with explained(self.path, "write"):
-                return self._store.compact(_merge)
-
-        return self._reader.retried(compact)  # another compaction may hide a file meanwhile
+        return self._reader.retried(lambda _: self._ingest.compact())  # one may hide a file
 
     # -- reading --
 
@@ -356,9 +299,8 @@ class Archive:
         """Returns the trades of some days in their newest state, ordered by day and time.
 
         Each session must have been fetched for each account that is expected on it; see `missing`.
-        Without ``start``, all days up to ``end`` are read, and must have been fetched since the
-        first fetch; without both, all up to the last fetch. The book's ``issues`` are the values
-        that did not fit when they were received.
+        Without ``start``, all days up to ``end`` are read, or up to the last fetch. The book's
+        ``issues`` are the values that did not fit when they were received.
 
         Args:
             start: The first day, a date or text such as "2026-11-20". A single day must have been
@@ -369,8 +311,7 @@ class Archive:
                 raising.
 
         Raises:
-            ArchiveError: Days were never fetched (``error.missing`` lists them), or the archive is
-                damaged.
+            ArchiveError: Days were never fetched (``error.missing`` lists them), or it is damaged.
             ValueError: ``end`` is before ``start``, or a text is not a day.
         """
         return cast("TradeBook", self._book("trades", start, end, account, missing_ok))
@@ -460,70 +401,28 @@ class Archive:
             missing_ok: Whether days may be missing, as for `trades`.
 
         Raises:
-            ArchiveError: The query reads a book of which days were never fetched, would do
-                something else than read, or the archive is damaged.
+            ArchiveError: The query reads a book of which days were never fetched, or does not only
+                read.
             duckdb.Error: DuckDB rejects the query, or a whole number is not in -2^63 to 2^63 - 1.
         """
-        statement = text("query", query)
-        flag("missing_ok", missing_ok)
-
-        def read(connection: Any) -> QueryResult:
-            span, gaps = self._reader.covered(BOOKS, start, end, account)
-            if missing_ok:
-                coverage.report(self.path, gaps, missing_ok=True)
-                gaps = []
-            lacking = {book for gap in gaps for book in gap.books}
-            # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
-            every = [(view, book) for book, names in views.VIEWS.items() for view in names]
-            words = statement.lower()
-            named = [each for each in every if each[0] in words] or every
-            for view, book in named:
-                if book not in lacking:
-                    self._reader.define(connection, book, span, "" if view == book else view)
-            if "fetches" in words or named is every:
-                self._reader.define_fetches(connection, span)
-            try:
-                return views.run(connection, self.path, gaps, statement, parameters)
-            except views.Error as error:
-                if views.is_damage(error):
-                    with explained(self.path, "read", str(span)):
-                        raise
-                raise
-
-        return self._reader.retried(read, self._store.folder.local(""))
+        days, ok = (start, end, account), flag("missing_ok", missing_ok)
+        return self._reader.query(text("query", query), days, parameters, missing_ok=ok)
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
         """Returns the states of an order over time, each with the time when it was first seen.
 
         If several records have this number (legs, accounts), their states follow each other.
-        ``row_no`` and ``ref_ltp`` change while an order does not, so they do not count as changes.
+        ``row_no`` and ``ref_ltp`` do not count as changes.
 
         Args:
             order_no: The order's number.
-            account: The label of one account, ``""`` for the one without a label; all if None.
+            account: The label of one account; all if None.
 
         Returns:
-            The states; empty if the archive has no such order.
+            The states; none if the archive has no such order.
         """
         number, span = text("order_no", order_no), span_of(None, None, account)
-
-        def read(connection: Any) -> tuple[Any, Any]:
-            query, *_ = self._reader.select(connection, "orders", span, "order_states")
-            with explained(self.path, "read"):
-                owners, rows = views.states(connection, query, number)
-                return views.rows_of(owners), self._reader.as_book("orders", rows)
-
-        owners, orders = self._reader.retried(read)
-        states: list[OrderState] = []
-        last: dict[Any, Any] = {}
-        for owner, order_row in zip(owners, orders, strict=True):
-            content = {**order_row._asdict(), "extra": order_row._extra, **dict.fromkeys(UNCOUNTED)}
-            key = (owner.account, *(content[name] for name in views.IDENTITY["orders"]))
-            if last.get(key) != content:
-                at = owner.received_at and owner.received_at.astimezone(self.tz)
-                states.append(OrderState(at, owner.account or None, order_row))
-            last[key] = content
-        return states
+        return list(self._reader.history(number, span, self.tz))
 
     def fetches(
         self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
@@ -547,40 +446,27 @@ class Archive:
         """Returns the days (inclusive) on which a book was not fetched.
 
         A complete trade response covers the days of its rows and, from ``day_start``, the day on
-        which it was received; an order response covers its day. A day that is no session is missing
-        only if a fetch failed, or if it is the only one asked for. An account is expected from its
-        first response or failure until it is retired. A fetched day without trades or orders is not
-        missing.
+        which it was received; an order response covers its day, also without rows. A day that is no
+        session is missing only if a fetch failed, or if it is the only one asked for. An account is
+        expected from its first response or failure until it is retired.
 
         Args:
-            start: The first day, a date or text such as "2026-11-20".
+            start: The first day.
             end: The last day.
-            account: The label of one account, ``""`` for the one without a label; every account in
-                the log if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
             after: A time of day in the archive's time zone, such as "15:30": responses received
                 earlier do not count for that day, because they may be incomplete.
         """
         since = None if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), validate.day("end", end), account)
-        days = (cast("date", span.first), cast("date", span.last))
-
-        def counts(day: str, line: dict[str, Any]) -> bool:
-            due = datetime.combine(date.fromisoformat(day), cast("time", since), self.tz)
-            return line["at"] is not None and time_of(line["at"]) >= due.astimezone(UTC)
-
-        with self._reader.log(span) as log:
-            books = dict.fromkeys(BOOKS, days)
-            counted = counts if since else None
-            return coverage.gaps(log, days, span.account, books, self._reader.is_session, counted)
+        counts = self._ingest.since(since) if since else None
+        return self._reader.gaps(span, counts)
 
     def verify(self) -> int:
         """Reads everything and compares sizes and SHA-256 digests with the log.
 
         Returns:
             The number of rows that were checked.
-
-        Raises:
-            ArchiveError: Something is damaged; the message says which days.
         """
         with explained(self.path, "read"):
             log = Store(self._store.folder).verify()
@@ -610,14 +496,3 @@ def _warn(remarks: Iterable[str]) -> None:
 
 def _restored(kind: type[Archive], path: str, options: dict[str, Any]) -> Archive:
     return kind(path, **options)
-
-
-def _merge(book: str, month: str, files: list[tuple[str, str]], rows: int) -> Rows:
-    opened = cursor()  # until the rows are written
-    write = views.merged(opened, book, month, files, rows)
-
-    def written(path: str) -> None:
-        with closing(opened):
-            write(path)
-
-    return Rows(book, month, rows, written)

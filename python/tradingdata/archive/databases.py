@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._core import without_account_numbers
 from .._util.optional_imports import require
+from ..errors import ArchiveError
 
 duckdb = require("duckdb", "archive", "an archive")
 
@@ -103,3 +104,21 @@ def escaped(path: str) -> str:
 def quoted(text: str) -> str:
     """Returns a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
+    """Converts failures of the storage into an ArchiveError that says what to do."""
+    try:
+        yield
+    except (OSError, duckdb.Error) as error:
+        line = " ".join(redacted(error).split())[:400]
+        if what == "read":
+            about = f" ({days})" if days else ""
+            message = f"{root} is damaged or unreadable{about}: restore a backup ({line})"
+        else:
+            message = (
+                f"{root} could not be written ({line}): check its disk, quota and "
+                "permissions, and try again; what it holds is unchanged"
+            )
+        raise ArchiveError(message, file=root) from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -12,27 +11,23 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from .. import _core
-from ..accounts.fetch import Accounts, accounts_error, side_by_side
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted
-from ..errors import ArchiveError, ConfigurationError, TradingDataError
+from ..errors import ArchiveError, ConfigurationError
 from ..table.rows import on_clock, row_type
 from . import views
 from .coverage import newest, rank_of
-from .databases import connection
+from .databases import connection, cursor, explained
 from .log import Line, Log, months_of
 from .store import Rows, Store
 
 AnyBook = TradeBook | OrderBook
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
-# The order book comes first, because the service clears it after the session.
-CALLS = {"orders": "order_book", "trades": "trade_book"}
 _EARLIEST = date(1990, 1, 1)
 _LATEST = date(2200, 1, 1)
 _CLOCKS_AGREE = timedelta(minutes=2)
 _AHEAD = timedelta(366)  # a trade of a later day has a wrong time
-_BATCH, _PATIENCE = 400, 2.0  # responses, and seconds after which what has arrived is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,29 +83,6 @@ class ArchiveFetch:
         return f"<ArchiveFetch: {self.summary()}>"
 
 
-class Fetched(NamedTuple):
-    """The log entries that `Archive.fetch` wrote for one account.
-
-    Attributes:
-        orders: Entry of the order book.
-        trades: Entry of the trade book.
-    """
-
-    orders: ArchiveFetch
-    trades: ArchiveFetch
-
-    def __repr__(self) -> str:
-        return f"<Fetched: {self.orders.summary()}; {self.trades.summary()}>"
-
-
-class FetchedByLabel(dict[str, Fetched]):
-    """The entries of several accounts, which a prompt shows in one line."""
-
-    def __repr__(self) -> str:
-        rows = sum(entry.rows for fetched in self.values() for entry in fetched)
-        return f"<Fetched by label: {counted(len(self), 'account')}, {counted(rows, 'row')}>"
-
-
 class Received(NamedTuple):
     """A response or a failure to store; ``at`` is an aware time, or None if unknown."""
 
@@ -126,7 +98,7 @@ class Received(NamedTuple):
 class Ingest:
     """Stores what was received."""
 
-    store: Store
+    files: Store
     zone: tzinfo
     day_start: time
     keep: bool
@@ -148,7 +120,37 @@ class Ingest:
 
     def mark(self, source: str, *lines: dict[str, Any]) -> None:
         """Writes lines that are no responses: the end of an account, or of responses."""
-        self.store.commit([_line(source) | line for line in lines], [])
+        self.files.commit([_line(source) | line for line in lines], [])
+
+    def check_label(self, unlabelled: bool, problem: str) -> None:
+        """Raises ConfigurationError for records without a label beside others with one."""
+        with self.files.lock:
+            known = sorted(self.files.log().since)
+        if unlabelled and known and "" not in known:
+            raise ConfigurationError(
+                f"{problem}, but other accounts in this archive have one ({', '.join(known[:3])}): "
+                "pass `account`, otherwise records may be duplicated"
+            )
+
+    def store(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
+        """Stores responses; the ArchiveError of a failure has their books."""
+        root = self.files.root
+        try:
+            with explained(root, "write"):
+                entries = self.store_all(received, remarks)
+        except Exception as error:
+            failure = ArchiveError(f"{root} was not written: {error}", file=root)
+            failure = error if isinstance(error, ArchiveError) else failure
+            failure.books = tuple(one.book for one in received if one.book is not None)
+            raise failure from error.__cause__ or error
+        with suppress(ArchiveError), explained(root, "write"):  # the responses are stored
+            self.files.compact_closed(merge)
+        return entries
+
+    def compact(self) -> int:
+        """Merges the files of each month; returns by how many their number decreased."""
+        with explained(self.files.root, "write"):
+            return self.files.compact(merge)
 
     def store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -160,12 +162,12 @@ class Ingest:
         lines: list[Line] = []
         contents: dict[tuple[str, str], list[views.Content]] = {}
         with connection() as opened:
-            with self.store.lock:  # so that no other thread changes the log meanwhile
-                log = self.store.log()
+            with self.files.lock:  # so that no other thread changes the log meanwhile
+                log = self.files.log()
                 for each in received:
                     line = self._line_of(each, remarks)
                     known = log.lines.get(line["id"])
-                    if known and self.store.is_sound(log, known, intact=True):
+                    if known and self.files.is_sound(log, known, intact=True):
                         gone = line["id"] in log.withdrawn
                         entries.append(self.entry(known, stored=False, withdrawn=gone))
                         if gone:
@@ -175,7 +177,7 @@ class Ingest:
                             )
                         continue  # the same response once more
                     if each.book is not None and not self._repeats(log, line):
-                        content = self._content_of(opened, each, line, remarks)
+                        content = self._content_of(each, line, remarks)
                         self._compare(opened, log, content)
                         for month in months_of(line):
                             contents.setdefault((each.name, month), []).append(content)
@@ -183,7 +185,7 @@ class Ingest:
                     entries.append(self.entry(line))
             if lines:
                 tables = [_rows_of(opened, *each) for each in sorted(contents.items())]
-                self.store.commit(lines, tables)
+                self.files.commit(lines, tables)
         return entries
 
     def _line_of(self, received: Received, remarks: list[str]) -> Line:
@@ -213,6 +215,15 @@ class Ingest:
         sha256 = body if response else None
         return line | {"id": _id(*key), "again": True, "body": body, "sha256": sha256}
 
+    def since(self, begin: time) -> Callable[[str, Line], bool]:
+        """Returns what says whether a response was received at a time of a day or later."""
+
+        def counts(day: str, line: Line) -> bool:
+            due = datetime.combine(date.fromisoformat(day), begin, self.zone)
+            return line["at"] is not None and time_of(line["at"]) >= due.astimezone(UTC)
+
+        return counts
+
     def _repeats(self, log: Log, line: Line) -> bool:
         """Says in a line which response it repeats, the newest one of its days; returns whether."""
         known = log.days.get((line["account"], line["book"]), {})
@@ -224,7 +235,7 @@ class Ingest:
         rows = {day: count for day, count in root["days"].items() if count}
         lasts = [max(known.get(day, [root]), key=rank_of) for day in rows]
         is_newest = all(x["body"] == line["body"] and rank_of(x) < rank_of(line) for x in lasts)
-        if not rows or not is_newest or not self.store.is_sound(log, root):
+        if not rows or not is_newest or not self.files.is_sound(log, root):
             return False
         line |= {"repeats": root["id"], "lost": root["lost"]}
         self._cover(line, rows)
@@ -243,9 +254,7 @@ class Ingest:
         days = sorted(covered | rows.keys()) or [line["day"]]
         line["days"] = {day: rows.get(day, 0) for day in days}
 
-    def _content_of(
-        self, connection: Any, received: Received, line: Line, remarks: list[str]
-    ) -> views.Content:
+    def _content_of(self, received: Received, line: Line, remarks: list[str]) -> views.Content:
         """Returns the rows of a response, and sets the days of its line."""
         book = received.book
         if not self.keep and not book._rows.masked:
@@ -262,7 +271,7 @@ class Ingest:
         by_time = received.name == "trades" or received.at is None
         rows = book._selection(extra=True)._exported
         content = views.Content(received.name, rows, sent, line, limits if by_time else None)
-        days, wrong = content.count_days(connection)
+        days, wrong = content.count_days()
         self._cover(line, days)
         if wrong:
             remarks.append(
@@ -282,9 +291,10 @@ class Ingest:
             return
         wanted = [(one, month) for one in sorted(older) for month in months_of(log.lines[one])]
         with suppress(ArchiveError, views.Error):  # damage costs a comparison, not the response
-            files = [file["place"] for file in self.store.find(log, wanted)]
-            pairs = [*zip(files, (one for one, _ in wanted), strict=True)]
-            line["covers"] = views.covered(connection, content, pairs, sorted(older))
+            files = self.files.find(log, wanted)
+            pairs = [(file["place"], one) for file, (one, _) in zip(files, wanted, strict=True)]
+            whole = all(log.contents[file["path"]] <= older for file in files)
+            line["covers"] = views.covered(connection, content, pairs, whole=whole)
 
 
 def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
@@ -295,6 +305,18 @@ def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Con
     return Rows(
         book, month, rows, lambda path: views.written(connection, month, contents, rows)(path)
     )
+
+
+def merge(book: str, month: str, files: list[tuple[str, str]], rows: int) -> Rows:
+    """Returns the rows of responses, each in a file, as those of one file."""
+    opened = cursor()  # until the rows are written
+    write = views.merged(opened, book, month, files, rows)
+
+    def written(path: str) -> None:
+        with closing(opened):
+            write(path)
+
+    return Rows(book, month, rows, written)
 
 
 def _sent(book: AnyBook) -> _core.Slice | None:
@@ -343,118 +365,3 @@ def _text_of(at: datetime) -> str:
 def time_of(text: str) -> datetime:
     """Returns the time that a line has as text."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-class Arrivals:
-    """Stores what arrives of accounts, in one commit if all arrive soon.
-
-    Args:
-        store: What stores responses and failures, and returns their entries.
-    """
-
-    def __init__(self, store: Callable[[Sequence[Received]], list[ArchiveFetch]]) -> None:
-        self._store = store
-        self._lock, self._turn = threading.Lock(), threading.Lock()
-        self._pending: list[Received] = []
-        self._timer: threading.Timer | None = None
-        self.entries: dict[tuple[str, str], ArchiveFetch] = {}
-        self.errors: dict[str, Exception] = {}  # the first of each account
-        self.failure: ArchiveError | None = None
-
-    def fetch(self, client: Any, timeout: float | None) -> None:
-        """Fetches both books of a client, even if one fails, and has them stored."""
-        received = []
-        account = client.account or ""
-        try:
-            for name, call in CALLS.items():
-                book, failure = None, None
-                try:
-                    book = getattr(client, call)(timeout=timeout)
-                except ConfigurationError as error:  # nothing was requested
-                    self.fail(account, error)
-                    continue
-                except (TypeError, ValueError):
-                    raise
-                except Exception as error:
-                    failure = error
-                    self.fail(account, error)
-                response = None if book is None else book.response
-                at = response.received_at if response else datetime.now(UTC)
-                received.append(Received(name, account, "fetch", at, book, failure))
-        finally:
-            self._put(received)
-
-    def fetch_all(self, accounts: Accounts, timeout: float | None) -> None:
-        """Fetches the books of accounts side by side."""
-
-        def both(label: str) -> None:
-            try:
-                with accounts._client(label) as client:
-                    self.fetch(client, timeout)
-            except TradingDataError as error:  # the account has no client
-                self.fail(label, error)
-
-        work = side_by_side(both, accounts.labels, accounts._concurrency, accounts._progress)
-        with closing(work) as done:
-            for _ in done:
-                pass
-
-    def fail(self, account: str, error: Exception) -> None:
-        """Keeps the error of an account."""
-        if isinstance(error, TradingDataError):
-            error.account = error.account or account or None
-        if (first := self.errors.setdefault(account, error)) is not error:
-            first.add_note(f"and another book failed too: {error}")
-
-    def _put(self, received: Sequence[Received]) -> None:
-        with self._lock:
-            self._pending += received
-            is_full = len(self._pending) >= _BATCH
-            if self._timer is None and not is_full:
-                self._timer = threading.Timer(_PATIENCE, self.flush)
-                self._timer.daemon = True
-                self._timer.start()
-        if is_full:
-            self.flush()
-
-    def flush(self) -> None:
-        """Stores what has arrived."""
-        with self._turn:
-            with self._lock:
-                pending, self._pending = self._pending, []
-                if self._timer is not None:
-                    self._timer.cancel()
-                self._timer = None
-            try:
-                entries = self._store(pending) if pending else []
-            except ArchiveError as error:
-                if self.failure is not None:
-                    error.books = (*self.failure.books, *error.books)
-                self.failure = error
-                return
-            for each, entry in zip(pending, entries, strict=True):
-                self.entries[each.account, each.name] = entry
-
-    def found(self, labels: Sequence[str], *, several: bool) -> dict[str, Fetched]:
-        """Returns the entries by label; raises what failed.
-
-        Of several accounts, the ``received`` of the AccountsError are the entries of the others.
-        """
-        errors = {label: self.errors[label] for label in labels if label in self.errors}
-        if self.failure is not None:
-            for error in errors.values():
-                self.failure.add_note(f"and another book failed too: {error}")
-                if not self.failure.books:
-                    error.add_note(f"and the archive could not log it: {self.failure}")
-                    raise error from None
-            raise self.failure
-        if errors and not several:
-            raise errors[labels[0]]
-        found = FetchedByLabel(
-            (label, Fetched(*(self.entries[label, name] for name in CALLS)))
-            for label in labels
-            if label not in errors
-        )
-        if errors:
-            raise accounts_error(errors, found)
-        return found

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
-from typing import Any, TypeVar
+from datetime import date, datetime, tzinfo
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _core
+from ..books.book import UNCOUNTED
 from ..books.issues import decode_issues, warn_of_lost
 from ..errors import ArchiveError
+from ..table.rows import Order
 from . import coverage, views
 from .coverage import Day, MissingDay, Span, span_of
-from .databases import connection, redacted
+from .databases import connection, explained
 from .ingest import KINDS, AnyBook, time_of
 from .log import Line, Log, Lost
-from .store import Store
+from .store import BOOKS, Store
 
 Result = TypeVar("Result")
+
+
+class OrderState(NamedTuple):
+    """One state of an order.
+
+    Attributes:
+        seen_at: When the first response with this state was received, in the archive's time zone;
+            ``None`` if unknown, as for a saved book without a time.
+        account: The label of the account, or ``None``.
+        order: The order in that response.
+    """
+
+    seen_at: datetime | None
+    account: str | None
+    order: Order
 
 
 class Reader:
@@ -108,6 +125,15 @@ class Reader:
             checked = checked or dict.fromkeys(books, days)
             return span, coverage.gaps(log, days, span.account, checked, self.is_session)
 
+    def gaps(
+        self, span: Span, counts: Callable[[str, Line], bool] | None = None
+    ) -> list[MissingDay]:
+        """Returns the days of a span on which a book was not fetched."""
+        days = (span.first or date.min, span.last or date.max)
+        with self.log(span) as log:
+            books = dict.fromkeys(BOOKS, days)
+            return coverage.gaps(log, days, span.account, books, self.is_session, counts)
+
     def select(
         self, connection: Any, name: str, span: Span, view: str = ""
     ) -> tuple[str, list[coverage.Part], bool]:
@@ -142,10 +168,9 @@ class Reader:
                 for file in {file["path"]: file for file in files.values()}.values()
                 for one in log.contents[file["path"]]
                 for day, rows in log.lines[one]["days"].items()
-                if rows and day[:7] == file["month"] and span.has(day)
+                if rows and day[:7] == file["month"]
             )
-            days = "BETWEEN DATE '{}' AND DATE '{}'".format(*span.texts()) if is_plain else ""
-            query = views.newest(connection, name, view or name, taken, days)
+            query = views.newest(connection, name, view or name, taken, is_plain=is_plain)
             return query, parts, any(log.lines[one]["lost"] for one, _ in wanted)
 
     def define(self, connection: Any, name: str, span: Span, view: str = "") -> None:
@@ -208,6 +233,59 @@ class Reader:
                 raise OSError(f"{len(book)} rows where the log has {least}")
         return self._with_lost(name, book, sent)
 
+    def history(self, number: str, span: Span, zone: tzinfo) -> Iterator[OrderState]:
+        """Yields the states of an order, with times in a zone."""
+
+        def read(connection: Any) -> tuple[Any, Any]:
+            query, *_ = self.select(connection, "orders", span, "order_states")
+            with explained(self.store.root):
+                owners, rows = views.states(connection, query, number)
+                return views.rows_of(owners), self.as_book("orders", rows)
+
+        last: dict[Any, Any] = {}
+        for owner, order in zip(*self.retried(read), strict=True):
+            content = {**order._asdict(), "extra": order._extra, **dict.fromkeys(UNCOUNTED)}
+            key = (owner.account, *(content[name] for name in views.IDENTITY["orders"]))
+            if last.get(key) != content:
+                at = owner.received_at and owner.received_at.astimezone(zone)
+                yield OrderState(at, owner.account or None, order)
+            last[key] = content
+
+    def query(
+        self,
+        statement: str,
+        days: tuple[Day | None, Day | None, str | None],
+        parameters: views.Parameters | None,
+        *,
+        missing_ok: bool,
+    ) -> views.QueryResult:
+        """Returns the result of a query over the views of some days."""
+
+        def read(connection: Any) -> views.QueryResult:
+            span, gaps = self.covered(BOOKS, *days)
+            if missing_ok:
+                coverage.report(self.store.root, gaps, missing_ok=True)
+                gaps = []
+            lacking = {book for gap in gaps for book in gap.books}
+            # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
+            every = [(view, book) for book, names in views.VIEWS.items() for view in names]
+            words = statement.lower()
+            named = [each for each in every if each[0] in words] or every
+            for view, book in named:
+                if book not in lacking:
+                    self.define(connection, book, span, "" if view == book else view)
+            if "fetches" in words or named is every:
+                self.define_fetches(connection, span)
+            try:
+                return views.run(connection, self.store.root, gaps, statement, parameters)
+            except views.Error as error:
+                if views.is_damage(error):
+                    with explained(self.store.root, "read", str(span)):
+                        raise
+                raise
+
+        return self.retried(read, self.store.folder.local(""))
+
     def _with_lost(self, name: str, book: AnyBook, sent: Sequence[tuple[int, str]]) -> AnyBook:
         """Returns a book with the issues of values that did not fit when they were received.
 
@@ -246,21 +324,3 @@ def lines_of(log: Log, span: Span) -> list[Line]:
         and any(map(span.has, line["days"]))
     ]
     return sorted(found, key=lambda x: (x["filed"], x["account"], x["book"], x["id"]))
-
-
-@contextmanager
-def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
-    """Converts failures of the storage into an ArchiveError that says what to do."""
-    try:
-        yield
-    except (OSError, views.Error) as error:
-        line = " ".join(redacted(error).split())[:400]
-        if what == "read":
-            about = f" ({days})" if days else ""
-            message = f"{root} is damaged or unreadable{about}: restore a backup ({line})"
-        else:
-            message = (
-                f"{root} could not be written ({line}): check its disk, quota and "
-                "permissions, and try again; what it holds is unchanged"
-            )
-        raise ArchiveError(message, file=root) from error

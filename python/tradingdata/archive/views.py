@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
@@ -117,16 +118,21 @@ class Content(NamedTuple):
     line: Line
     limits: tuple[date, date] | None
 
-    def count_days(self, connection: Any) -> tuple[dict[str, int], int]:
+    def count_days(self) -> tuple[dict[str, int], int]:
         """Returns the number of rows of each day, and of those with a time beyond the limits."""
         if not self.limits or not len(self.rows):
             return ({self.line["day"]: len(self.rows)} if len(self.rows) else {}), 0
-        times = TIMES[self.book]
-        found = connection.execute(f"""
-        SELECT day::VARCHAR, count(*),
-            count(*) FILTER (NOT coalesce({", ".join(times)})::DATE {self._within})
-        FROM ({self.query(connection, times)}) GROUP BY day""").fetchall()
-        return {day: count for day, count, _ in found}, sum(wrong for *_, wrong in found)
+        times, (low, high) = TIMES[self.book], self.limits
+        groups = _core.Groups([self.rows], [f"{time}.day" for time in times])
+        cells = zip(*self.rows.cells(groups.first(), times), strict=True)
+        found: Counter[str] = Counter()
+        wrong = 0
+        for known, count in zip(cells, groups.counts(), strict=True):
+            days = [time.date() for time in known if time]
+            wrong += 0 if not days or low <= days[0] <= high else count
+            day = next((str(day) for day in days if low <= day <= high), self.line["day"])
+            found[day] += count
+        return dict(found), wrong
 
     @property
     def _within(self) -> str:
@@ -140,10 +146,10 @@ class Content(NamedTuple):
             each = "CASE WHEN {0}::DATE {1} THEN {0}::DATE END"
             times = [each.format(time, self._within) for time in TIMES[self.book]]
             day = f"coalesce({', '.join(times)}, {day})"
-        if self.sent is not None and not names:
-            connection.register(f"_td_sent_{number}", _Arrow(self.sent, ["sent"]))
-            table += f" POSITIONAL JOIN _td_sent_{number}"
-        return f"SELECT {day} AS day, * FROM {table}"
+        if names or self.sent is None:
+            return f"SELECT {day} AS day, *, NULL::VARCHAR AS sent FROM {table}"
+        connection.register(f"_td_sent_{number}", _Arrow(self.sent, ["sent"]))
+        return f"SELECT {day} AS day, * FROM {table} POSITIONAL JOIN _td_sent_{number}"
 
 
 def written(
@@ -185,7 +191,7 @@ def _copy(connection: Any, selects: Sequence[str], path: str, rows: int) -> None
 
 
 def covered(
-    connection: Any, content: Content, files: Sequence[tuple[str, str]], ids: Sequence[str]
+    connection: Any, content: Content, files: Sequence[tuple[str, str]], *, whole: bool
 ) -> list[str]:
     """Returns those of some responses, each in files, of which another one has all records.
 
@@ -194,6 +200,7 @@ def covered(
     """
     if not files:
         return []
+    ids = {one for _, one in files}
     keys, times = IDENTITY[content.book], TIMES[content.book]
     number = keys[0]
     names = list(dict.fromkeys((*keys, *times)))
@@ -203,7 +210,7 @@ def covered(
     key = f"hash({', '.join(['day', *keys])})"  # half of the time of comparing each field
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT fetch_id, day, {", ".join(names)}
-    FROM ({rows_in(connection, content.book, files, "front")})
+    FROM ({rows_in(connection, content.book, files, "front", whole=whole)})
     WHERE {number} IS NULL OR {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
@@ -214,7 +221,7 @@ def covered(
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
         SELECT 1 FROM _td_keys AS r WHERE (r.day = p.day OR ({undated}))
         AND p.{number} IS NOT NULL AND {similar})""").fetchall()
-    return sorted(set(ids) - {each for (each,) in left})
+    return sorted(ids - {each for (each,) in left})
 
 
 def read(paths: Iterable[str], options: str = "") -> str:
@@ -223,14 +230,22 @@ def read(paths: Iterable[str], options: str = "") -> str:
     return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
 
 
-def rows_in(connection: Any, book: str, files: Sequence[tuple[str, str]], name: str) -> str:
-    """Returns a query of the rows of responses, each in a file, with all columns."""
+def rows_in(
+    connection: Any, book: str, files: Sequence[tuple[str, str]], name: str, *, whole: bool = False
+) -> str:
+    """Returns a query of the rows of responses, each in a file, with all columns.
+
+    If they are all that is in the files, these are read ``whole``, which is faster.
+    """
+    paths = sorted({path for path, _ in files})
+    if whole:
+        return f"{_EMPTY[book]} UNION ALL BY NAME SELECT * FROM {read(paths)}"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_{name} AS
         SELECT unnest($1) AS filename, unnest($2) AS fetch_id""",
         [[path for path, _ in files], [one for _, one in files]],
     )
-    table = read(dict.fromkeys(path for path, _ in files), ", filename = true")
+    table = read(paths, ", filename = true")
     return f"""{_EMPTY[book]} UNION ALL BY NAME
     SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
@@ -248,22 +263,21 @@ class Taken(NamedTuple):
     several: bool
 
 
-def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], days: str) -> str:
+def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_plain: bool) -> str:
     """Returns the query of a view of a book.
 
     Args:
         connection: The connection.
         book: The name of the book.
         view: The name of the view.
-        taken: The rows; all responses of a file must be among them if ``days`` are given.
-        days: The days, if none is to be compared, as the end of a condition.
+        taken: The rows.
+        is_plain: Whether these are all rows of their files, and none replaces another.
     """
     if not taken:
         return _EMPTY[book]
+    if is_plain:
+        return rows_in(connection, book, [each[:2] for each in taken], view, whole=True)
     files = read(sorted({each.path for each in taken}), ", filename = true")
-    if days:
-        rows = f"SELECT * EXCLUDE filename FROM {files} WHERE day {days}"
-        return f"{_EMPTY[book]} UNION ALL BY NAME {rows}"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,
         unnest($2) AS fetch_id, unnest($3)::DATE AS day, unnest($4) AS _td_place,
