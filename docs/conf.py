@@ -25,7 +25,7 @@ extensions = [
     "fields",
     "shown_signatures",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "notebooks/README.md"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 # The extension `executed` runs blocks and notebooks, without a kernel for each page.

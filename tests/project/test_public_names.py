@@ -44,7 +44,7 @@ def test_a_type_imported_on_first_use_says_so_from_the_start(module: str) -> Non
 
 def documented() -> set[str]:
     """The names that the reference documents, as it spells them."""
-    pages = (Path(__file__).parents[2] / "docs/reference").glob("*.md")
+    pages = (Path(__file__).parents[2] / "docs/reference").rglob("*.md")
     entry = re.compile(r"^\.\. auto(?:class|function|exception|module|data)::\s*(\S+)", re.M)
     return {name for page in pages for name in entry.findall(page.read_text())}
 
