@@ -13,13 +13,14 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 Part = dict[str, Any]
 
 
 def part(name: str, version: str, supplier: str, licence: str, **more: Any) -> Part:
     """A component of the bill."""
-    purl = more.pop("purl", f"pkg:generic/{name.lower()}@{version}")
+    purl = more.pop("purl", f"pkg:generic/{quote(name.lower())}@{version}")
     return {
         "type": "library",
         "bom-ref": purl,

@@ -28,7 +28,7 @@ OURS = re.compile(
       | tradingdata\.libs/\.load-order-[\w.-]+
       | tradingdata/\.dylibs/[\w.+-]+\.dylib                 # and delocate
       | tradingdata-[^/]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt
-          | licenses/LICENSE|licenses/third-party/[\w-]+\.txt|sboms/[\w.-]+\.cdx\.json)""",
+          | licenses/LICENSE|licenses/third-party/[\w+-]+\.txt|sboms/[\w.-]+\.cdx\.json)""",
     re.VERBOSE,
 )
 SECRETS = {
