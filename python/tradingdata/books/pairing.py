@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.declarations import RECORDS
+from .issues import repeated
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -66,17 +67,9 @@ def distinct(trades: _core.Slice) -> _core.Slice:
 
     A trade without a number is not recognised as such.
     """
-    keys = _keys(trades)
-    if len(set(keys)) == len(keys):
-        return trades
-    first: dict[Key, int] = {}
-    return trades.take(
-        [
-            row
-            for row, key in enumerate(keys)
-            if first.setdefault(key, row) == row or _is_missing(key[0])
-        ]
-    )
+    days = (f"{name}.day" for name in _DAYS["Trade"])
+    again = {row for _, row in repeated(trades, [*RECORDS["Trade"]["identity"], *days])}
+    return trades.take([row for row in range(len(trades)) if row not in again]) if again else trades
 
 
 def _keys(records: _core.Slice) -> list[Key]:
