@@ -50,16 +50,16 @@ def _derivative(security: str, days: range, multiplier: int, **more: Any) -> Con
 
 
 SPLIT = Contract(((SECURITY, "10"), (ISIN, "INE000A01010")))
+PARENT = Contract(((SECURITY, "11"),))
+PART = Contract(((SECURITY, "12"),))
 CONTRACTS = (
     SPLIT,
-    Contract(((SECURITY, "11"),)),
+    PARENT,
+    PART,
     _derivative("30", range(21), 25),
     _derivative("30", range(21, 46), 25),  # the same id, assigned anew
     _derivative("40", range(5, 31), 1, **CALL),
 )
-
-
-INTRADAY = {SECURITY: "11", PRODUCT: "I"}
 
 
 @dataclass
@@ -88,7 +88,8 @@ class LedgerWorld:
     prices: dict[tuple[dt.date, Place], Fraction]
     settlements: dict[Place, Fraction]
     split: tuple[dt.date, int]
-    converted: dt.date
+    converted: tuple[dt.date, str, int | None]  # of which account, and how many at most
+    demerged: dt.date
 
     @property
     def book(self) -> td.TradeBook:
@@ -98,9 +99,12 @@ class LedgerWorld:
     def changes(self) -> list[td.LotChange]:
         at, ratio = self.split
         new = {ISIN: "INE000A01028"}
+        day, account, most = self.converted
+        intraday = {SECURITY: "11", PRODUCT: "I", ACCOUNT: account}
         return [
             td.LotChange(at, where={ISIN: "INE000A01010"}, ratio=ratio, replace=new),
-            td.LotChange(self.converted, where=INTRADAY, replace={PRODUCT: "C"}),
+            td.LotChange(day, where=intraday, replace={PRODUCT: "C"}, quantity=most),
+            td.LotChange(self.demerged, where={SECURITY: "11"}, into={SECURITY: "12"}, cost=0.25),
         ]
 
 
@@ -140,7 +144,8 @@ def ledger_world(rng: random.Random, most: int = 120) -> LedgerWorld:
         for each in CONTRACTS
         if each.place[1] and rng.random() < 0.6
     }
-    return LedgerWorld(events, prices, settlements, split, rng.choice(DAYS[1:]))
+    converted = rng.choice(DAYS[1:]), rng.choice(["desk1", "desk2"]), rng.choice([None, 5, 20])
+    return LedgerWorld(events, prices, settlements, split, converted, rng.choice(DAYS[1:]))
 
 
 def charges_of(events: list[Event]) -> Fraction:
@@ -186,13 +191,28 @@ class Ledger:
                 if key[2] is SPLIT:
                     parts = [(sign, value / ratio, at) for sign, value, at in lots]
                     lots[:] = [part for part in parts for _ in range(ratio)]
-        if day == self.world.converted:
+        converted, account, most = self.world.converted
+        if day == converted:
             for holder in self.holders:
-                moved = self.lots.pop((holder, "I", CONTRACTS[1]), [])
-                if moved:
-                    kept = self.lots[holder, "C", CONTRACTS[1]]
-                    kept[:] = sorted([*kept, *moved], key=lambda lot: lot[2])
-                    self.seen.setdefault((holder, "C", CONTRACTS[1]), day)
+                if holder[0] == account:
+                    lots = self.lots[holder, "I", PARENT]
+                    self._move(holder, "C", PARENT, lots[:most], day)
+                    del lots[:most]
+        if day == self.world.demerged:
+            for holder, product, contract in list(self.lots):
+                if contract is PARENT:
+                    lots = self.lots[holder, product, PARENT]
+                    parts = [(sign, value / 4, at) for sign, value, at in lots]
+                    lots[:] = [(sign, value * 3 / 4, at) for sign, value, at in lots]
+                    self._move(holder, product, PART, parts, day)
+
+    def _move(
+        self, holder: Holder, product: str, to: Contract, lots: list[Share], day: dt.date
+    ) -> None:
+        if lots:
+            kept = self.lots[holder, product, to]
+            kept[:] = sorted([*kept, *lots], key=lambda lot: lot[2])
+            self.seen.setdefault((holder, product, to), day)
 
     def _trade(self, event: Event, day: dt.date) -> None:
         key = event.holder, event.product, event.contract

@@ -236,6 +236,21 @@ def charges(
 Sums = dict[tuple[date, Key], list[Any]]  # whole numbers of a unit, or fractions where shared
 
 
+def charged(
+    fills: Fills, rates: Sequence[ChargeRate] | None, buy: str, rounding: Rounding
+) -> dict[tuple[date, Key], Fraction]:
+    """Returns the sum of the levies of each day and key, also where ISINs join keys."""
+    if rates is None:
+        return {}
+    sums, unit = charge_sums(fills.as_sent(), rates, buy, rounding)
+    merged = fills.merged_keys()
+    found: dict[tuple[date, Key], Fraction] = {}
+    for (day, key), levies in sums.items():
+        place = day, merged[key]
+        found[place] = found.get(place, Fraction(0)) + Fraction(sum(levies)) / unit
+    return found
+
+
 class _Part(NamedTuple):
     """The trades of an executed order that have one key, one day and one rate."""
 

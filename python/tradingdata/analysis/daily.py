@@ -14,7 +14,7 @@ from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
 from .changes import LotChange
-from .charging import ChargeRate, Rounding, charge_sums
+from .charging import ChargeRate, Rounding, charged
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, day_from, days_text
 from .isins import MATCH_BY
@@ -172,16 +172,14 @@ def daily_pnl(
     closed = {day for of_holder in realised.values() for day in of_holder}
     reported = sorted(day for day in {*known, *wanted, *closed} if day >= first)
     held = _held(moves, price_of, reported, pnl, fills.notes)
-    charged: dict[Any, dict[date, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-    if charges is not None:
-        costs, unit = charge_sums(fills.on_day(None).as_sent(), charges, buy, rounding)
-        for (day, key), levies in costs.items():
-            charged[key[:2]][day] += Fraction(sum(levies)) / unit
+    costs: dict[Any, Fraction] = defaultdict(Fraction)
+    for (day, key), cost in charged(fills.on_day(None), charges, buy, rounding).items():
+        costs[key[:2], day] += cost
     made = []
     for holder, values in held.items():
         before = [Fraction(0), values[0], Fraction(0)]  # realised, unrealised, charges
         for day, value in zip(reported, values[1:], strict=True):
-            after = [before[0] + realised[holder][day], value, before[2] + charged[holder][day]]
+            after = [before[0] + realised[holder][day], value, before[2] + costs[holder, day]]
             # Rounding what has added up leaves days that add up.
             rounded = [[round(each, _DIGITS) for each in state] for state in (before, after)]
             gained, change, cost = (now - then for then, now in zip(*rounded, strict=True))

@@ -11,12 +11,12 @@ from ..books.book import TradeBook
 from ..display.text import group
 from ..table.rows import declared
 from .changes import LotChange
-from .charging import ChargeRate, Rounding, charge_sums
+from .charging import ChargeRate, Rounding, charged
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
-from .keys import KEYED, Key, Keyed, key_of, keys_of
+from .keys import KEYED, Keyed, key_of, keys_of
 from .pnl import matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
@@ -188,16 +188,10 @@ def day_pnl(
     traded = dict(zip(keys_of(found), found, strict=True))
     value = valued(pnl, price_of)
     held = dict(zip(keys_of(value), value, strict=True))
-    charged: dict[Key, Fraction] = {}
-    if charges is not None:
-        costs, unit = charge_sums(of_day.as_sent(), charges, buy, rounding)
-        merged = of_day.merged_keys()
-        for (_, key), levies in costs.items():
-            total = charged.get(merged[key], Fraction(0)) + Fraction(sum(levies)) / unit
-            charged[merged[key]] = total
+    costs = {key: cost for (_, key), cost in charged(of_day, charges, buy, rounding).items()}
     shown = {*traded, *held, *keys_of(pnl.expired)}
     made = {
-        key: _row(row, pnl._contracts[key], traded.get(key), held.get(key), charged.get(key, 0))
+        key: _row(row, pnl._contracts[key], traded.get(key), held.get(key), costs.get(key, 0))
         for key, row in zip(keys_of(pnl), pnl, strict=True)
         if row.matched_quantity or key in shown
     }
