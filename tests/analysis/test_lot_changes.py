@@ -187,3 +187,21 @@ def test_names_and_rest_of_a_lot_are_kept() -> None:
     result = td.realised_pnl(td.TradeBook([BEFORE, *later]), changes=[SPLIT])
     first, _ = result.open_lots
     assert (first.symbol, first.time, first.as_of) == ("INFY", BEFORE[TIME], at(0, 1))
+
+
+def test_lots_as_of_a_later_moment_than_a_change_among_the_trades_are_refused() -> None:
+    lot = {name: BEFORE[name] for name in REQUIRED} | {"quantity": 10, "value": 1000.0}
+    lot["as_of"] = at(0, 2)
+    with pytest.raises(ValueError, match=r"as of 2026-11-22 .* after the first trade"):
+        td.realised_pnl(td.TradeBook([BEFORE, AFTER]), opening=[lot], changes=[SPLIT])
+
+
+def test_fractions_of_long_and_short_lots_are_apart() -> None:
+    lots = [
+        {name: BEFORE[name] for name in REQUIRED} | {"quantity": 3, "value": 300.0, "side": side}
+        for side in ("long", "short")
+    ]
+    change = td.LotChange(TUESDAY, ratio=(1, 2))
+    result = unwarned(lambda: td.realised_pnl(book(AFTER), opening=lots, changes=[change]))
+    assert [issue.count for issue in result.issues] == [1, 1]
+    assert sum(lot.value for lot in result.open_lots) == 300 + 11000 - 110

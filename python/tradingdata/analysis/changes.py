@@ -157,7 +157,8 @@ def changed(
             kept, value = _shared(value, 1 - Fraction(repr(change.cost)))
             made.append(_with(lot, taken, kept, fields))
             fields = change.into
-        state = states.setdefault(tuple(getattr(lot, name) for name in KEY), _State())
+        key = *(getattr(lot, name) for name in KEY), lot.side
+        state = states.setdefault(key, _State())
         quantity = floor(ratio * (state.quantity + taken)) - floor(ratio * state.quantity)
         state.quantity += taken
         state.value += Fraction(repr(value))

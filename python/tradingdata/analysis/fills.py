@@ -108,6 +108,11 @@ class Fills:
         self.changes = changes[len(early) :]
         zone = self.rows.zone
         known = [wall_clock("a lot", lot.as_of, zone) for lot in self._lots if lot.as_of]
+        if any(at <= since for at, _ in self.changes for since in known):
+            raise ValueError(
+                f"opening lots are as of {max(known)}, which is after the first trade and after a "
+                "change: pass the trades after that moment only"
+            )
         self._known = max((*known, *(at for at, _ in changes)), default=datetime.min)
 
     def _end(self, *, greatest: bool) -> datetime | None:
