@@ -81,4 +81,7 @@ def test_trades_without_an_order_have_their_own_label() -> None:
     orders = td.OrderBook([order(1, 5, 10.0, account="a")])
     other = trade(2, "B", 5, 50.0, client_id="C2", account="b")
     found = td.reconcile(orders, book(trade(1, "B", 5, 50.0, account="a"), other))
-    assert [(row.account, row.finding) for row in found] == [("b", "no order"), ("a", "agrees")]
+    assert [(row.account, row.finding) for row in found] == [
+        ("b", "order book empty"),
+        ("a", "agrees"),
+    ]

@@ -102,8 +102,10 @@ def test_a_new_isin_keeps_the_holding(match_by: str) -> None:
 
 def test_one_isin_of_two_accounts_is_two_holdings() -> None:
     """GeiserX/DeclaRenta#67: one pool of lots for two brokers."""
-    one = trade(1, "B", 5, 500.0)._replace(**{ACCOUNT: "a", "isin": "INE1"})
-    two = trade(2, "S", 5, 600.0, 5)._replace(**{ACCOUNT: "b", "isin": "INE1", EXCHANGE: "BSE"})
+    one = trade(1, "B", 5, 500.0)._replace(**{ACCOUNT: "a", "isin": "INE000A01011"})
+    two = trade(2, "S", 5, 600.0, 5)._replace(
+        **{ACCOUNT: "b", "isin": "INE000A01011", EXCHANGE: "BSE"}
+    )
     result = td.realised_pnl(book(one, two), match_by="isin")
     assert (result.realised, len(result.open_lots), len(result.issues)) == (0.0, 2, 0)
 

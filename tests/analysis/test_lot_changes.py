@@ -11,7 +11,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, paise, trade, unwarned
-from tradingdata.analysis.issues import EARLIER, FRACTION
+from tradingdata.analysis.issues import EARLIER, FRACTION, UNCHANGED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.realised import ATTRIBUTES
 
@@ -44,15 +44,17 @@ def test_a_split_multiplies_the_quantity_and_keeps_the_value() -> None:  # C17
 
 def test_a_change_is_applied_once_through_the_opening() -> None:
     changes = [SPLIT, td.LotChange(at(0, 3), where={ID: "10"}, ratio=2)]
-    monday = td.realised_pnl(book(BEFORE), changes=changes)
+    monday = unwarned(lambda: td.realised_pnl(book(BEFORE), changes=changes))
     assert held(monday) == [("1", 10, 10000.0)]
     (half,) = on_day([trade(2, "S", 50, 5500.0)], 1)
-    tuesday = td.realised_pnl(book(half), opening=monday.open_lots, changes=changes)
+    given: dict[str, Any] = {"opening": monday.open_lots, "changes": changes}
+    tuesday = unwarned(lambda: td.realised_pnl(book(half), **given))
     assert (tuesday.realised, held(tuesday)) == (500.0, [("1", 50, 5000.0)])
     other = book(*on_day([trade(3, "B", 1, 1.0, **OTHER)], 2))
     for _ in range(2):  # a day without a change, and the rows as other software has them
         rows = [lot._asdict() for lot in tuesday.open_lots]  # type: ignore[attr-defined]
-        tuesday = td.realised_pnl(other, opening=rows[:1], changes=changes)
+        given["opening"] = rows[:1]
+        tuesday = unwarned(lambda: td.realised_pnl(other, **given))
     assert [lot[1] for lot in held(tuesday) if lot[0] == "1"] == [50]
     later = book(*on_day([trade(4, "S", 100, 5500.0)], 3))
     assert td.realised_pnl(later, opening=tuesday.open_lots, changes=changes).realised == 500.0
@@ -99,7 +101,9 @@ def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
         result = td.realised_pnl(book(*bought, *idle), changes=[change])
     assert held(result.filter(**{ID: "10"})) == [("2", 1, 210.0), ("3", 1, 300.0)]
     assert [issue.problem for issue in result.issues] == [FRACTION]
-    with pytest.raises(ValueError, match="leaves no whole share"):
+    with pytest.raises(
+        ValueError, match=r"makes 5/9 of a share of 10 \(INFY\), which no lot can hold"
+    ):
         td.realised_pnl(
             book(*bought, *idle), changes=[td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 9))]
         )
@@ -123,6 +127,58 @@ def test_a_merger_joins_lots_under_the_new_id() -> None:
     assert (result.realised, result.open_lots) == (12000.0, td.realised_pnl(book()).open_lots)
 
 
+@pytest.mark.parametrize(
+    ("more", "detail"),
+    [
+        ({"where": {ID: "11"}}, "2026-11-21, where {'security_id': '11'}: no lot matches"),
+        ({"quantity": 100}, "90 of 100 not held"),
+        ({"at": DAY}, "no lot matches"),
+        ({"at": "2026-12-01"}, "it is after the last day, 2026-11-21"),
+    ],
+)
+def test_a_change_without_its_lots_is_named(more: dict[str, Any], detail: str) -> None:
+    given: dict[str, Any] = {"at": TUESDAY, "ratio": 10} | more
+    with pytest.warns(td.DataWarning, match=UNCHANGED):
+        result = td.realised_pnl(book(BEFORE, AFTER), changes=[td.LotChange(**given)])
+    (issue,) = result.issues
+    assert (issue.problem, issue.detail.endswith(detail)) == (UNCHANGED, True)
+    with pytest.warns(td.DataWarning, match=UNCHANGED):
+        td.day_pnl(book(BEFORE, AFTER), changes=[td.LotChange(**given)])
+
+
+def test_what_the_opening_has_already_is_not_missed() -> None:
+    """Once applied, a change names no lots of later days, also where it renamed them."""
+    renamed = td.LotChange(TUESDAY, where={ID: "10"}, replace={ID: "12"})
+    first = td.realised_pnl(
+        book(BEFORE, *on_day([trade(2, "B", 1, 1.0, **OTHER)], 1)), changes=[renamed]
+    )
+    sold = book(*on_day([trade(3, "S", 10, 11000.0, **PART)], 2))
+    then = td.realised_pnl(sold, opening=first.open_lots.filter(**PART), changes=[renamed])
+    assert (then.realised, len(then.issues)) == (1000.0, 0)
+    bare = [{**row, "as_of": None} for row in first.open_lots.to_dicts()]
+    with pytest.warns(td.DataWarning, match=UNCHANGED):
+        td.realised_pnl(sold, opening=bare, changes=[renamed])
+
+
+def test_long_and_short_lots_of_one_key_are_refused() -> None:
+    """They would close each other, and neither its day nor its order is known."""
+    bought, sold = trade(1, "B", 10, 1000.0, **INTRADAY), trade(2, "S", 10, 1100.0, 60)
+    early, late = (
+        td.LotChange(at(second), where=INTRADAY, replace={PRODUCT: "C"}) for second in (30, 90)
+    )
+    rows = book(bought, sold)
+    found = td.realised_pnl(rows, changes=[early])
+    assert (found.realised, len(found.open_lots)) == (100.0, 0)
+    with pytest.raises(ValueError, match=r"leave long and short lots of 10 .*give them a time"):
+        td.realised_pnl(rows, changes=[late])
+    with pytest.raises(ValueError, match="leave long and short lots"):
+        td.day_pnl(rows, changes=[late])
+    both = [{name: sold[name] for name in REQUIRED} | {"quantity": 10, "value": 1.0}]
+    both.append(both[0] | {"side": "short"})
+    with pytest.raises(ValueError, match="opening has long and short lots of 10"):
+        td.realised_pnl(book(AFTER), opening=both)
+
+
 def test_changes_within_a_day_are_between_its_trades() -> None:
     rows = [trade(1, "B", 1, 100.0, 0), trade(2, "S", 1, 30.0, 20), trade(3, "S", 1, 90.0, 40)]
     result = td.realised_pnl(book(*rows), changes=[td.LotChange(at(10), ratio=2)])
@@ -140,7 +196,9 @@ def test_a_settlement_is_before_a_later_change(change: tuple[int, int], realised
     call: dict[str, Any] = {CONTRACT[3]: DAY, CONTRACT[1]: "D"}
     rows = book(trade(1, "B", 10, 100.0, **call), *on_day([trade(2, "B", 1, 1.0, **OTHER)], 5))
     changes = [td.LotChange(at(*change), where={ID: "10"}, ratio=2)]
-    assert td.realised_pnl(rows, settle={"10": 12.0}, changes=changes).realised == realised
+    settle = {"10": 12.0}
+    found = unwarned(lambda: td.realised_pnl(rows, settle=settle, changes=changes))
+    assert found.realised == realised
     result = unwarned(lambda: td.realised_pnl(rows, changes=changes))
     assert [lot.quantity for lot in result.expired] == [20]
 
@@ -194,14 +252,3 @@ def test_lots_as_of_a_later_moment_than_a_change_among_the_trades_are_refused() 
     lot["as_of"] = at(0, 2)
     with pytest.raises(ValueError, match=r"as of 2026-11-22 .* after the first trade"):
         td.realised_pnl(td.TradeBook([BEFORE, AFTER]), opening=[lot], changes=[SPLIT])
-
-
-def test_fractions_of_long_and_short_lots_are_apart() -> None:
-    lots = [
-        {name: BEFORE[name] for name in REQUIRED} | {"quantity": 3, "value": 300.0, "side": side}
-        for side in ("long", "short")
-    ]
-    change = td.LotChange(TUESDAY, ratio=(1, 2))
-    result = unwarned(lambda: td.realised_pnl(book(AFTER), opening=lots, changes=[change]))
-    assert [issue.count for issue in result.issues] == [1, 1]
-    assert sum(lot.value for lot in result.open_lots) == 300 + 11000 - 110

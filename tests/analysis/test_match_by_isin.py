@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import TIME, at, book, trade, unwarned
+from analysis_samples import TIME, at, book, on_day, trade, unwarned
 from tradingdata.analysis.issues import ELSEWHERE
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.realised import ATTRIBUTES
 from worlds import world
 
 EXCHANGE, ID, ISIN, PRODUCT = CONTRACT[0], CONTRACT[2], ATTRIBUTES[2], KEY[-1]
-ON_BSE: dict[str, Any] = {EXCHANGE: "BSE", ID: "500010", ISIN: "INE1"}
-FIRST: dict[str, Any] = {ISIN: "INE1"}
-SECOND: dict[str, Any] = {ISIN: "INE2"}
+ON_BSE: dict[str, Any] = {EXCHANGE: "BSE", ID: "500010", ISIN: "INE000A01011"}
+FIRST: dict[str, Any] = {ISIN: "INE000A01011"}
+SECOND: dict[str, Any] = {ISIN: "INE000A01029"}
 BOUGHT = trade(1, "B", 100, 10000.0, **FIRST)
 SOLD = trade(2, "S", 100, 10100.0, 5, **ON_BSE)
 
@@ -48,7 +48,7 @@ def test_intraday_positions_stay_on_their_exchange() -> None:
 
 def test_an_id_links_the_old_isin_with_the_new() -> None:
     renamed = trade(3, "S", 50, 5200.0, 3, **SECOND)
-    on_bse = trade(4, "S", 50, 5300.0, 9, **{**ON_BSE, ISIN: "INE2"})
+    on_bse = trade(4, "S", 50, 5300.0, 9, **{**ON_BSE, ISIN: "INE000A01029"})
     result = td.realised_pnl(book(BOUGHT, renamed, on_bse), match_by="isin")
     assert (result.realised, len(result.open_lots)) == (500.0, 0)
     without = trade(5, "S", 100, 10100.0, 5)  # a row without an ISIN has its id
@@ -74,8 +74,36 @@ def test_a_price_serves_under_any_id_of_the_security() -> None:
 def test_opening_lots_and_derivatives() -> None:
     lot = {name: BOUGHT[name] for name in REQUIRED} | {"quantity": 100, "value": 9000.0, **FIRST}
     result = td.realised_pnl(book(SOLD), opening=[lot], match_by="isin")
-    assert (result.realised, result.matches[0].isin) == (1100.0, "INE1")
+    assert (result.realised, result.matches[0].isin) == (1100.0, "INE000A01011")
     assert [lot.quantity for lot in result.open_lots] == []
+
+
+@pytest.mark.parametrize("where", [{ID: "10"}, {ID: "500010"}, {EXCHANGE: "NSE"}, FIRST])
+def test_a_change_finds_lots_under_any_id_of_their_security(where: dict[str, Any]) -> None:
+    """A later trade gives the security its id, under which the change was not announced."""
+    ten = BOUGHT._replace(quantity=10, traded_price=1000.0, trade_value=10000.0)
+    sold = on_day([SOLD._replace(traded_price=110.0, trade_value=11000.0)], 2)
+    split = td.LotChange(at(0, 1), where=where, ratio=10)
+    found = td.realised_pnl(book(ten, *sold), changes=[split], match_by="isin")
+    assert (found.realised, len(found.open_lots), len(found.issues)) == (1000.0, 0, 0)
+    opening = [{**row, "as_of": None} for row in td.realised_pnl(book(ten)).open_lots.to_dicts()]
+    changes = [td.LotChange(at(0, 2).date(), where=where, ratio=10)]
+    found = td.realised_pnl(book(*sold), opening=opening, changes=changes, match_by="isin")
+    assert (found.realised, len(found.open_lots), len(found.issues)) == (1000.0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["NA", "-", "ine000a01011", "INE000A01011 ", "0" * 12, "INE000A0101X"]
+)
+def test_what_is_no_isin_joins_nothing(text: str) -> None:
+    both = book(BOUGHT._replace(**{ISIN: text}), SOLD._replace(**{ISIN: text}))
+    with pytest.warns(td.DataWarning, match="not an ISIN: 2 .10: "):
+        found = td.realised_pnl(both, match_by="isin")
+    assert (found.realised, len(found.open_lots)) == (0.0, 2)
+    assert len(td.realised_pnl(both).issues) == 0  # nothing that the other choice would match
+    lots = found.open_lots
+    with pytest.warns(td.DataWarning, match="not an ISIN"):
+        assert len(td.unrealised_pnl(lots, {"10": 1.0, "500010": 1.0}, match_by="isin")) == 2
 
 
 @pytest.mark.parametrize("seed", range(0, 60, 20))

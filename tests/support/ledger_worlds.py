@@ -144,8 +144,36 @@ def ledger_world(rng: random.Random, most: int = 120) -> LedgerWorld:
         for each in CONTRACTS
         if each.place[1] and rng.random() < 0.6
     }
-    converted = rng.choice(DAYS[1:]), rng.choice(["desk1", "desk2"]), rng.choice([None, 5, 20])
-    return LedgerWorld(events, prices, settlements, split, converted, rng.choice(DAYS[1:]))
+    while True:
+        converted = rng.choice(DAYS[1:]), rng.choice(["desk1", "desk2"]), rng.choice([None, 5, 20])
+        demerged = rng.choice(DAYS[1:])
+        if converted[0] != demerged and not _join_sides(events, converted, demerged):
+            return LedgerWorld(events, prices, settlements, split, converted, demerged)
+
+
+def _join_sides(
+    events: list[Event], converted: tuple[dt.date, str, int | None], demerged: dt.date
+) -> bool:
+    """Whether the changes make long and short lots of one key, which is refused."""
+    held: dict[Any, int] = defaultdict(int)
+    for day in DAYS:
+        moves: list[tuple[Any, Any, int]] = []
+        if day == converted[0]:
+            for holder in {event.holder for event in events if event.holder[0] == converted[1]}:
+                parent = holder, "I", PARENT
+                most = abs(held[parent]) if converted[2] is None else converted[2]
+                moves.append((parent, (holder, "C", PARENT), max(-most, min(most, held[parent]))))
+        if day == demerged:
+            moves += [(None, (*key[:2], PART), n) for key, n in held.items() if key[2] is PARENT]
+        for source, target, moved in moves:
+            if moved * held[target] < 0:
+                return True
+            held[target] += moved
+            held[source] -= moved
+        for event in events:
+            if event.day == day:
+                held[event.holder, event.product, event.contract] += event.sign * event.quantity
+    return False
 
 
 def charges_of(events: list[Event]) -> Fraction:

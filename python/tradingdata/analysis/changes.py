@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
@@ -15,8 +15,9 @@ from .. import _core
 from .._util import validate
 from .._util.validate import shown
 from .inputs import as_conditions, tables_of
-from .issues import EARLIER, FRACTION, Note, named
-from .keys import KEY, KEYED, Key
+from .isins import Same
+from .issues import EARLIER, FRACTION, NO_KEY, UNCHANGED, Note, named
+from .keys import CONTRACT, KEY, KEYED, Key, contract_of
 from .realised import ATTRIBUTES, Lot, Lots, wall_clock
 
 _REPLACEABLE = (*KEYED, *ATTRIBUTES, "multiplier")
@@ -34,7 +35,8 @@ class LotChange:
     Attributes:
         at: The moment, as a time, or as a day at whose beginning it is; also ISO text.
         where: Conditions as in ``lots.filter``, such as ``{"isin": "INE009A01021"}``; without any,
-            all open lots change. A list, as TOML has it, stands for a set of values.
+            all open lots change. A list, as TOML has it, stands for a set of values. A change that
+            no lot matches is in the ``issues`` of the result.
         ratio: What quantities are multiplied by, and so prices divided by: a whole number, a
             ``Fraction`` or a pair, such as 10 for a split of 1 share into 10, or ``(1, 2)``. What
             is left of a share stays in the last lot, with an issue.
@@ -114,7 +116,7 @@ def moments_of(changes: Any, zone: tzinfo | None) -> list[Timed]:
 
 
 def begun(
-    lots: list[Lot], changes: list[Timed], zone: tzinfo | None, first: date | None
+    lots: list[Lot], changes: list[Timed], zone: tzinfo | None, first: date | None, same: Same
 ) -> tuple[list[Lot], list[Note]]:
     """Returns opening lots after the changes that are due before the first trade.
 
@@ -122,26 +124,34 @@ def begun(
     """
     notes: list[Note] = []
     for at, change in changes:
-        due = set()
-        for lot in _matching(lots, change):
+        due, waits, is_earlier = _matching(lots, change, same), not lots, False
+        for lot in lots:
             since = lot.as_of and wall_clock("as_of of a lot", lot.as_of, zone)
-            if since is None and first is None:
+            if since is not None and since >= at:
+                due.discard(lot)
+                continue
+            waits = True
+            if since is None and first is None and lot in due:
                 raise ValueError(f"the lot of {_named(lot)} needs as_of: what changes are in it?")
-            if since is None and first is not None and at.date() < first:
+            if since is None and first is not None and at.date() < first and lot in due:
                 text = f"{_named(lot)}: {at} is before the first trade, and the lot has no as_of"
                 notes.append(Note(_leading(lot), EARLIER, text))
-            elif since is None or since < at:
-                due.add(lot)
-        lots, left_over = changed(lots, change, due)
-        notes += left_over
+                due.discard(lot)
+                is_earlier = True
+        if due or (waits and not is_earlier):
+            lots, left_over = changed(lots, change, same, due)
+            notes += left_over
     return lots, notes
 
 
 def changed(
-    lots: list[Lot], change: LotChange, due: set[Lot] | None = None
+    lots: list[Lot], change: LotChange, same: Same, due: set[Lot] | None = None
 ) -> tuple[list[Lot], list[Note]]:
-    """Returns lots after a change, and what is left of their shares."""
-    due = _matching(lots, change) if due is None else due
+    """Returns lots after a change, what is left of their shares, and what the change lacked.
+
+    Of ``same``, a lot meets the conditions under any id of its security.
+    """
+    due = _matching(lots, change, same) if due is None else due
     ratio, most = change._ratio(), change.quantity
     made: list[Lot] = []
     states: dict[Key, _State] = {}
@@ -157,8 +167,7 @@ def changed(
             kept, value = _shared(value, 1 - Fraction(repr(change.cost)))
             made.append(_with(lot, taken, kept, fields))
             fields = change.into
-        key = *(getattr(lot, name) for name in KEY), lot.side
-        state = states.setdefault(key, _State())
+        state = states.setdefault(tuple(getattr(lot, name) for name in KEY), _State(lot))
         quantity = floor(ratio * (state.quantity + taken)) - floor(ratio * state.quantity)
         state.quantity += taken
         state.value += Fraction(repr(value))
@@ -169,9 +178,16 @@ def changed(
         if taken < lot.quantity:
             made.append(_with(lot, lot.quantity - taken, rest, {}))
     notes = []
+    if most or not states:
+        lacks = f"{most} of {change.quantity} not held" if states and most else "no lot matches"
+        notes.append(unmet(change, lacks))
     for state in states.values():
         if state.last is None:
-            raise ValueError(f"the change of {change.at} leaves no whole share: sell it before")
+            raise ValueError(
+                f"the change of {change.at} makes {ratio * state.quantity} of a share of "
+                f"{_named(state.lot)}, which no lot can hold: leave these lots out with `where`, "
+                "and count what was paid for the fraction apart"
+            )
         last = made[state.last]
         value = float(Fraction(repr(last.value)) + state.value)
         made[state.last] = _with(last, last.quantity, value, {})
@@ -185,16 +201,43 @@ def changed(
 
 @dataclass
 class _State:
-    """What has changed of one key: its quantity, value that has no share yet, and its last lot."""
+    """What has changed of one key: a lot, its quantity, value without a share, and its last lot."""
 
+    lot: Lot
     quantity: int = 0
     value: Fraction = Fraction(0)
     last: int | None = None
 
 
-def _matching(lots: list[Lot], change: LotChange) -> set[Lot]:
-    table = Lots._over(_core.from_rows(Lot, lots))
-    return set(table.filter(**as_conditions(change.where)))
+def _matching(lots: list[Lot], change: LotChange, same: Same) -> set[Lot]:
+    known: dict[Lot, Lot] = {lot: lot for lot in lots}
+    for ids in same.values():
+        for lot in lots if len(ids) > 1 else ():
+            if contract_of(lot) in ids:
+                known |= {under(lot, contract): lot for contract in ids}
+    table = Lots._over(_core.from_rows(Lot, [*known]))
+    return {known[row] for row in table.filter(**as_conditions(change.where))}
+
+
+def under(lot: Lot, contract: Key) -> Lot:
+    """Returns a lot as one of another contract."""
+    made: Lot = lot._replace(**dict(zip(CONTRACT, contract, strict=True)))  # type: ignore[attr-defined]
+    return made
+
+
+def unmet(change: LotChange, lacks: str) -> Note:
+    """Returns the issue of a change that did not find its lots."""
+    return Note(NO_KEY, UNCHANGED, f"change of {change.at}, where {dict(change.where)}: {lacks}")
+
+
+def require_one_side(lots: list[Lot], keys: Iterable[Key], cause: str, remedy: str) -> None:
+    """Raises ValueError for a key with long and short lots at once, which close each other."""
+    sides: dict[Key, str] = {}
+    for lot, key in zip(lots, keys, strict=True):
+        if sides.setdefault(key, lot.side) != lot.side:
+            raise ValueError(
+                f"{cause} long and short lots of {_named(lot)}, product {key[-1]}: {remedy}"
+            )
 
 
 def _shared(value: float, part: Fraction) -> tuple[float, float]:

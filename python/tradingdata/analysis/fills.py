@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import Groups, Slice
 from ..books.book import TradeBook
-from .changes import LotChange, Timed, begun, moments_of
+from .changes import LotChange, Timed, begun, moments_of, require_one_side, unmet
 from .checks import require_fills
 from .inputs import Lookup, Multipliers, day_from, days_of, days_text, patched, rows_in
-from .isins import MATCH_BY, by_isin, is_by_isin
+from .isins import MATCH_BY, Same, by_isin, is_by_isin
 from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
 from .keys import (
     CODES,
@@ -88,23 +88,29 @@ class Fills:
         self.is_by_isin = is_by_isin(match_by)
         self._begin(moments_of(changes, self.rows.zone))
         self.opening = len(self._lots)
-        if self.opening:
-            self.rows = _core.join([rows_of(self._lots, self.rows.zone, buy, sell), self.rows])
+        self.rows = self._with_lots()
         self._numbers: Sequence[int] = range(-self.opening, len(trades))
         self.rows, self._completed = completed(self.rows)
         if self.day is not None:
             self._choose(self.day, earlier)
         self.sent = self.rows
-        self._merge()
+        self._merge("opening has", "leave out the quantity that both have, which is no longer open")
 
     def _begin(self, changes: list[Timed]) -> None:
         """Changes opening lots before the first trade, and keeps the changes that come later."""
+        end = max({self.last, *self.days})
+        self.notes += [
+            unmet(change, f"it is after the last day, {end}")
+            for at, change in changes
+            if at.date() > end
+        ]
         changes = [each for each in changes if each[0].date() <= self.last]
         first = self._end(greatest=False) if changes else None
         early = [each for each in changes if first is None or each[0] <= first]
-        self._lots, self.notes = begun(
-            self._lots, early, self.rows.zone, min(self.days, default=self.last)
-        )
+        same: Same = by_isin(self._with_lots())[1] if early and self.is_by_isin else {}
+        began = min(self.days, default=self.last)
+        self._lots, notes = begun(self._lots, early, self.rows.zone, began, same)
+        self.notes += notes
         self.changes = changes[len(early) :]
         zone = self.rows.zone
         known = [wall_clock("a lot", lot.as_of, zone) for lot in self._lots if lot.as_of]
@@ -121,8 +127,20 @@ class Fills:
         times = [at.replace(tzinfo=None) for at in ends if at is not None]
         return (max if greatest else min)(times, default=None)
 
-    def _merge(self) -> None:
-        self.rows, self.same = by_isin(self.sent) if self.is_by_isin else (self.sent, {})
+    def _with_lots(self) -> Slice:
+        """Returns the opening lots as rows, and the trades."""
+        lots = rows_of(self._lots, self.rows.zone, *self._codes)
+        return _core.join([lots, self.rows]) if self._lots else self.rows
+
+    def _merge(self, cause: str, remedy: str) -> None:
+        """Makes shares of one ISIN one security; raises if that has open lots of both sides."""
+        self.rows = self.sent
+        self.same: Same = {}
+        if self.is_by_isin:
+            self.rows, self.same, notes = by_isin(self.sent)
+            self.notes += notes
+        keys = zip(*self.rows.cells([*range(self.opening)], KEY), strict=True)
+        require_one_side(self._lots, keys, cause, remedy)
 
     def _choose(self, day: date, earlier: bool) -> None:
         times = [lot.time for lot in self._lots]
@@ -169,7 +187,11 @@ class Fills:
         made.opening, made.notes, made._completed = len(made._lots), [], set()
         made.sent = _core.join([rows_of(made._lots, zone, *self._codes), self.sent[self.opening :]])
         made._numbers = [*range(-made.opening, 0), *self._numbers[self.opening :]]
-        made._merge()
+        made._merge(
+            f"the changes of {start} leave",
+            "give them a time before the trade that opened the other side, or pass the `opening` "
+            "lots or `shorts` that make it close one",
+        )
         times = enumerate(self.rows.column("exch_trade_time")[self.opening :], made.opening)
         kept = [row for row, at in times if start <= at.replace(tzinfo=None) < stop]
         made._keep([*range(made.opening), *kept])

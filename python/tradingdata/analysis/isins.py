@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
 from .. import _core
 from .._core import Slice
 from .inputs import chosen, patched
-from .issues import ELSEWHERE, Note, named
-from .keys import CONTRACT, KEY, KEYED, Key
+from .issues import ELSEWHERE, NO_ISIN, Note, named
+from .keys import CONTRACT, KEY, KEYED, NAMES, Key
 from .realised import LONG, RealisedPnl
 
 MATCH_BY = ("security_id", "isin")
 DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
 _ISIN, _TIME = "isin", "exch_trade_time"
+_FORM = re.compile("[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
 Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security with it
 
@@ -24,11 +26,17 @@ def is_by_isin(match_by: object) -> bool:
     return chosen("match_by", [match_by], MATCH_BY, "a name") == {MATCH_BY[1]}
 
 
-def by_isin(rows: Slice) -> tuple[Slice, Same]:
+def is_isin(text: str | None) -> bool:
+    """Returns whether text has the form of an ISIN, which placeholders such as NA do not have."""
+    return text is not None and _FORM.fullmatch(text) is not None
+
+
+def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
     """Returns rows of shares under the exchange and id of the last trade of their security.
 
     Rows of one account, client and product with one ISIN or one id are of one security; other
-    products than delivery only within an exchange, where they are closed.
+    products than delivery only within an exchange, where they are closed. What is no ISIN joins
+    nothing, and is noted.
     """
     groups = _core.Groups([rows], [*KEY, _ISIN])
     keys = list(zip(*rows.cells(groups.first(), [*KEY, _ISIN]), strict=True))
@@ -44,10 +52,15 @@ def by_isin(rows: Slice) -> tuple[Slice, Same]:
         holder = account, client, product, None if product == DELIVERY else place
         return (*holder, place, segment, security), (*holder, isin)
 
+    notes = []
     for key in keys:
         of_id, of_isin = nodes(*key)
-        if key[-1]:
+        if is_isin(key[-1]):
             roots[root(of_id)] = root(of_isin)
+        elif key[-1]:
+            leading = (*key[:-1], *(None for _ in NAMES))
+            text = f"{named(leading)}: {key[-1]!r}; matched by its id"
+            notes.append(Note(leading, NO_ISIN, text))
     ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
     moments = groups.extremes(_TIME, True)
     contracts = [key[2:6] for key in keys]
@@ -66,7 +79,7 @@ def by_isin(rows: Slice) -> tuple[Slice, Same]:
                 moved[number] = dict(zip(CONTRACT, target, strict=True))
     numbers = groups.numbers() if moved else []
     changes = {row: moved[number] for row, number in enumerate(numbers) if number in moved}
-    return patched(rows, changes), {key: tuple(found) for key, found in same.items()}
+    return patched(rows, changes), {key: tuple(found) for key, found in same.items()}, notes
 
 
 def elsewhere(pnl: RealisedPnl) -> list[Note]:
@@ -74,7 +87,7 @@ def elsewhere(pnl: RealisedPnl) -> list[Note]:
     sides: dict[Any, dict[bool, tuple[Any, ...]]] = {}
     notes = []
     for lot in (*pnl.open_lots, *pnl.unmatched):
-        if lot.isin and lot.expiry_date is None:
+        if is_isin(lot.isin) and lot.expiry_date is None:
             place = None if lot.product == DELIVERY else lot.exchange
             holder = lot.account, lot.client_id, lot.product, place, lot.isin
             leading = tuple(getattr(lot, name) for name in KEYED)

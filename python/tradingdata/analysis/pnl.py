@@ -87,8 +87,9 @@ def realised_pnl(
             was at the beginning of the first day.
         match_by: ``"isin"`` matches shares of one ISIN as one security, under the exchange and id
             of its last trade: bought on one exchange and sold on another, or moved to another
-            series. Products other than ``C`` are matched within an exchange. A price or a
-            settlement may be under any of the ids.
+            series. Products other than ``C`` are matched within an exchange. A price, a settlement
+            or the condition of a change may be under any of the ids. Text that has not the form of
+            an ISIN matches nothing.
         shorts: Whether sales may open short lots: True, False, or the product codes for which they
             may, such as ``{"I", "M"}``.
         buy: ``txn_type`` of a purchase, which the service does not document.
@@ -102,8 +103,9 @@ def realised_pnl(
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
             1, or appears twice, if quantities of one contract are in different units, if an opening
-            lot is incomplete or unmatched, or if ``shorts`` or ``day`` is not valid or the day is
-            before the trades and the opening.
+            lot is incomplete or unmatched, if ``opening`` or a change makes long and short lots of
+            one key, or if ``shorts`` or ``day`` is not valid or the day is before the trades and
+            the opening.
         OverflowError: If amounts are too large to be added exactly.
 
     Warns:
@@ -148,7 +150,7 @@ def matched(
         if stop != datetime.max:
             lots = list(made.lots(made.left))
             for change in (change for at, change in fills.changes if at == stop):
-                lots, notes = changed(lots, change)
+                lots, notes = changed(lots, change, stage.same)
                 fills.notes += notes
     if prices is not None and any(stages[-1].is_expired(fills.last)):
         ids = {each[SECURITY_AT] for made in stages for each in made.leading}

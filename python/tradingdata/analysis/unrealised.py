@@ -9,7 +9,7 @@ from typing import Any
 
 from ..display.text import group
 from ..table.rows import declared
-from .changes import LotChange, begun, moments_of
+from .changes import LotChange, begun, moments_of, under
 from .inputs import Lookup, Prices
 from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
@@ -116,14 +116,12 @@ def unrealised_pnl(
         given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
         held = read_lots("lots", given)
         zone = next((lot.time.tzinfo for lot in held if lot.time), None)
-        held, notes = begun(held, moments_of(changes, zone), zone, None)
+        held, notes = begun(held, moments_of(changes, zone), zone, None, {})
         if is_by_isin(match_by):
-            rows, price_of.same = by_isin(rows_of(held, zone, LONG, SHORT))
+            rows, price_of.same, more = by_isin(rows_of(held, zone, LONG, SHORT))
+            notes += more
             ids = zip(*map(rows.column, CONTRACT), strict=True)
-            held = [
-                lot._replace(**dict(zip(CONTRACT, ids_, strict=True)))  # type: ignore[attr-defined]
-                for lot, ids_ in zip(held, ids, strict=True)
-            ]
+            held = list(map(under, held, ids))
         lots = [
             lot._replace(multiplier=1) if lot.multiplier == 0 else lot  # type: ignore[attr-defined]
             for lot in held
