@@ -30,7 +30,7 @@ JOBS = str(os.cpu_count() or 2)
 LONG = bool(os.environ.get("TRADINGDATA_LONG"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-EVERYTHING = ("all", "notebook", "dask")
+EVERYTHING = ("all", "notebook", "dask", "s3")
 PARALLEL = ("-q", "-n", JOBS, "--dist", "worksteal")
 
 if shutil.which(shlex.split(CXX)[0]) is None and "CXX" in os.environ:

@@ -148,7 +148,7 @@ def test_an_account_without_a_token_of_its_own_is_an_error(
     assert "has no profile of that name" in errors["none"]
 
 
-@pytest.mark.parametrize("accounts", [6, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("accounts", [6, 200])
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # what distributed itself warns of is not ours
 @pytest.mark.timeout(600)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,34 @@ def test_what_was_stored_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with sandbox.start(orders=8) as service:
         td.Archive(tmp_path / "fetched").fetch(service.client())
     assert unsynced(tmp_path / "fetched") == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_two_minutes_of_writers_compactions_and_readers(tmp_path: Path) -> None:
+    """F112, F142: what is acknowledged is there, each row once, at every moment."""
+    path = tmp_path / "books"
+    works = ("", "", "", "", "compact", "compact")
+    writers = [
+        start_writer(path, f"w{number}", commits=10**6, rows=5, work=work)
+        for number, work in enumerate(works)
+    ]
+    until, reads, most = time.monotonic() + 120, 0, 0
+    while time.monotonic() < until:
+        time.sleep(0.5)
+        if (path / "archive.json").exists() and td.Archive(path).accounts:
+            found = td.Archive(path).sql("SELECT account, count(*) FROM trades GROUP BY 1", DAY)
+            assert all(count == 5 for _, count in found)
+            assert len(found) >= most
+            reads, most = reads + 1, len(found)
+    for writer in writers:
+        writer.kill()
+    outputs = [writer.communicate() for writer in writers]
+    assert [errors for _, errors in outputs if errors] == []
+    done = set().union(*(acknowledged(output) for output, _ in outputs))
+    archive = td.Archive(path, create=False)
+    counts = archive.sql("SELECT account, count(*) AS n FROM trades GROUP BY 1", DAY)
+    assert done <= {row.account for row in counts}
+    assert {row.n for row in counts} == {5}
+    assert archive.verify() == 5 * len(counts)
+    print(f"{len(done)} acknowledged, {len(counts)} stored, {reads} reads, {most} at the last one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -143,6 +144,22 @@ def test_sessions_of_a_calendar(tmp_path: Path) -> None:
     with pytest.raises((ImportError, td.ConfigurationError), match="exchange_calendars"):
         td.Archive(tmp_path / "other", calendar="NOWHERE")
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.filterwarnings("ignore")  # what exchange_calendars itself warns of is not ours
+def test_a_calendar_by_name(tmp_path: Path) -> None:
+    """It is kept in the archive; beyond its last day, weekdays count."""
+    pytest.importorskip("exchange_calendars")
+    first = td.Archive(tmp_path / "books", calendar="XBOM")
+    days = {"2026-01-26": False, "2026-01-27": True, "2026-01-25": False, "2099-01-05": True}
+    for archive in (first, td.Archive(tmp_path / "books"), pickle.loads(pickle.dumps(first))):
+        for day, is_session in days.items():
+            assert archive._reader.is_session(dt.date.fromisoformat(day)) == is_session
+    extra = td.Archive(tmp_path / "books", sessions=["2026-01-26"], holidays=["2026-01-27"])
+    assert extra._reader.is_session(dt.date(2026, 1, 26))
+    assert not extra._reader.is_session(dt.date(2026, 1, 27))
+    with pytest.raises(td.ConfigurationError, match="has no calendar 'NOWHERE'"):
+        td.Archive(tmp_path / "other", calendar="NOWHERE")
 
 
 def test_an_argument_error_is_no_failed_fetch(tmp_path: Path) -> None:
