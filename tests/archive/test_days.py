@@ -348,6 +348,15 @@ def test_both_sides_of_a_trade_with_oneself_are_records(tmp_path: Path) -> None:
     assert sorted(str(row.txn_type) for row in archive.trades(DAY)) == ["B", "S"]
 
 
+def test_a_corrected_side_is_one_trade(tmp_path: Path) -> None:
+    """Unlike a trade with oneself, of which one response has both sides."""
+    first, second = (trade("1", txn_type=side) for side in "BS")
+    archive = archive_with(
+        tmp_path, trades_at(DAY, "10:00", first, trade("2")), trades_at(DAY, "10:05", second)
+    )
+    assert [row.txn_type for row in archive.trades(DAY).filter(trade_no="1")] == ["S"]
+
+
 @pytest.mark.parametrize("hours", [-24, 24, 1, 0])
 def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
     """F147: where the local clock is wrong, and a warning names both; so is what is newest."""
@@ -367,3 +376,22 @@ def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) ->
     assert entry.days == ((now.astimezone(archive.tz) - dt.timedelta(hours=6)).date(),)
     archive.add(response(td.OrderBook, [order(status="late")], now - dt.timedelta(minutes=5)))
     assert statuses(archive.orders(missing_ok=True)) == {"1": "second"}
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "served"),
+    [(125.0, "15:43"), (0.1, "15:46"), (0.1, "1970-01-01"), (0.1, "9999-12-31")],
+)
+def test_a_slow_response_or_an_absurd_clock_of_the_service_decides_nothing(
+    elapsed: float, served: str, archive: td.Archive
+) -> None:
+    at = clock("15:45")
+    day = f"{served} 23:59:59" if "-" in served else f"{at:%Y-%m-%d} {served}:00"
+    served_at = dt.datetime.fromisoformat(day).replace(
+        tzinfo=at.tzinfo if "-" not in served else dt.UTC
+    )
+    book = response(td.TradeBook, [trade("1")], at, elapsed=elapsed, served_at=served_at)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        entry = archive.add(book)
+    assert (entry.at, entry.days) == (at, (DAY,))

@@ -43,14 +43,17 @@ def test_child_legs_and_clients_are_records_of_their_own(tmp_path: Path) -> None
     assert [row.client_id for row in archive.trades(DAY)] == ["C1", "C2"]
 
 
+@pytest.mark.parametrize("number", [None, "", "0"])
 @pytest.mark.parametrize("later", [[0], [1], [0, 1], [0, 2], []])
-def test_rows_without_a_number_are_never_lost(later: list[int], tmp_path: Path) -> None:
+def test_rows_without_a_number_are_never_lost(
+    later: list[int], number: Any, tmp_path: Path
+) -> None:
     """Nothing else identifies them, so each that differs in any value is kept, once."""
-    rows = [trade(None, quantity=at) for at in (1, 2, 3)]  # type: ignore[arg-type]
+    rows = [trade(number, quantity=at) for at in (1, 2, 3)]
     whole = trade_response(*rows[:2], trade("1"))
     archive = archive_with(tmp_path, whole, trade_response(*(rows[at] for at in later), at="16:00"))
     for _ in range(2):
-        found = [row.quantity for row in archive.trades(DAY).filter(trade_no=None)]
+        found = [row.quantity for row in archive.trades(DAY).filter(trade_no=number)]
         assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
         archive.compact()
 
@@ -66,6 +69,20 @@ def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Pa
     )
     assert numbers(archive.trades()) == ["1", "2"]
     assert numbers(archive.trades(DAYS[3])) == ["1"]
+
+
+@pytest.mark.parametrize("lacking", ["exch_trade_time", *views.IDENTITY["trades"][1:]])
+def test_a_field_that_one_response_lacks_makes_no_second_trade(
+    lacking: str, tmp_path: Path
+) -> None:
+    whole, partial = trade("1", quantity=5), trade("1", quantity=5) | {lacking: None}
+    for number, sent in enumerate(([partial, whole], [whole, partial])):
+        archive = archive_with(
+            tmp_path / str(number),
+            response(td.TradeBook, [sent[0], trade("2")], clock("10:00")),
+            response(td.TradeBook, [sent[1], trade("3")], clock("10:05")),
+        )
+        assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
 
 
 def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:

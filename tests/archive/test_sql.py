@@ -239,3 +239,14 @@ def test_f157_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive
     with pytest.raises((td.ArchiveError, duckdb.Error), match=r"nested|characters|depth|syntax"):
         archive.sql(query, DAY)
     assert len(archive.sql("SELECT 1" + " + 1" * 250, DAY)) == 1
+
+
+def test_what_a_query_cannot_be_is_said(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trades(trade("1")))
+    assert "quantity" in archive.sql("DESCRIBE trades").column("column_name")
+    for query in ("SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE"):
+        with pytest.raises(td.ArchiveError, match="one SELECT that only reads its views trades"):
+            archive.sql(query)
+    for wrong in (5, "x", {1, 2}):
+        with pytest.raises(TypeError, match="parameters takes a list or a dict of values, not"):
+            archive.sql("SELECT 1", parameters=wrong)  # type: ignore[arg-type]

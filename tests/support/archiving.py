@@ -29,11 +29,19 @@ def response(
     *,
     account: str | None = None,
     keep: bool = False,
+    elapsed: float = 0.1,
+    served_at: dt.datetime | None = None,
 ) -> Any:
     """The book of one complete response, received at that time."""
     table = kind._decode(as_json(envelope(list(records))), False, keep, account)
     response = Response(
-        table, status_code=200, account=account, attempts=1, elapsed=0.1, received_at=at
+        table,
+        status_code=200,
+        account=account,
+        attempts=1,
+        elapsed=elapsed,
+        received_at=at,
+        served_at=served_at,
     )
     return kind._of(table, response=response)
 

@@ -250,8 +250,7 @@ def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
         warn_user(DataWarning(lacking))
         return
     error = ArchiveError(
-        f"{lacking}: fetch or add them, choose other days, name `holidays`, or pass `missing_ok` "
-        "(--missing-ok)",
+        f"{lacking}: fetch or add them, choose other days, name `holidays`, or pass `missing_ok`",
         file=root,
     )
     error.missing = tuple(gaps)

@@ -400,7 +400,7 @@ class Store:
         return log
 
 
-_FORMAT = 3
+_FORMAT = 4
 _STORES: dict[str, Store] = {}  # what was read of a log serves all of a process
 _MOST_STORES = 16
 

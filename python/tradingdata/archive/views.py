@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from duckdb import DuckDBPyRelation
 
 from .. import _core
+from .._util.validate import shown
 from ..books.book import UNCOUNTED
 from ..errors import ArchiveError
 from ..table.rows import row_type
@@ -38,6 +39,8 @@ IDENTITY = {
     name: [field for field in (*_DECLARED[name]["identity"], *more) if field != "account"]
     for name, more in {"trades": ("txn_type",), "orders": ()}.items()
 }
+# A record of these has no number, so nothing proves that it is one of another response.
+_UNNUMBERED = {name: f"coalesce({fields[0]}, '') IN ('', '0')" for name, fields in IDENTITY.items()}
 # The times that determine the day of a row: the first that is known.
 TIMES = {name: _DECLARED[name]["event_times"] for name in IDENTITY}
 # How the rows of a day are sorted.
@@ -202,7 +205,6 @@ def covered(
         return []
     ids = {one for _, one in files}
     keys, times = IDENTITY[content.book], TIMES[content.book]
-    number = keys[0]
     names = list(dict.fromkeys((*keys, *times)))
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE _td_keys AS {content.query(connection, names)}"
@@ -211,7 +213,7 @@ def covered(
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT fetch_id, day, {", ".join(names)}
     FROM ({rows_in(connection, content.book, files, "front", whole=whole)})
-    WHERE {number} IS NULL OR {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
+    WHERE {_UNNUMBERED[content.book]} OR {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
@@ -220,7 +222,7 @@ def covered(
     left = connection.execute(f"""
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
         SELECT 1 FROM _td_keys AS r WHERE (r.day = p.day OR ({undated}))
-        AND p.{number} IS NOT NULL AND {similar})""").fetchall()
+        AND NOT {_UNNUMBERED[content.book]} AND {similar})""").fetchall()
     return sorted(ids - {each for (each,) in left})
 
 
@@ -284,16 +286,30 @@ def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_
         unnest($5) AS _td_several""",
         [*map(list, zip(*taken, strict=True))],
     )
-    # A record without a number is all of its values.
-    keys = f"account, day, {', '.join(IDENTITY[book])}"
-    keys += f", CASE WHEN {IDENTITY[book][0]} IS NULL THEN _td_hash END"
     rows = f"FROM {files} JOIN _td_taken_{view} USING (filename, fetch_id, day)"
+    # Without a number, a record is all of its values. If each response has one record of a number,
+    # a field that one of them lacks, or a side that a later one corrects, makes no other record.
+    number, *fields = IDENTITY[book]
+    apart = (
+        f"CASE WHEN min({each}) OVER one IS DISTINCT FROM max({each}) OVER one THEN {each} END"
+        for each in fields
+        if each != "txn_type"
+    )
     return f"""
-    SELECT * EXCLUDE (filename, _td_place, _td_several, _td_hash) FROM (
+    SELECT * EXCLUDE (filename, _td_place, _td_several, _td_hash, _td_count, _td_key) FROM (
         {_EMPTY[book]} UNION ALL BY NAME
-        SELECT *, NULL AS _td_hash {rows} WHERE NOT _td_several UNION ALL BY NAME
-        FROM (SELECT *, hash({_CONTENT}) AS _td_hash {rows} WHERE _td_several)
-        QUALIFY _td_place = max(_td_place) OVER (PARTITION BY {keys}))"""
+        SELECT *, NULL AS _td_hash, NULL AS _td_count, NULL AS _td_key {rows} WHERE NOT _td_several
+        UNION ALL BY NAME
+        FROM (
+            SELECT *, CASE WHEN {_UNNUMBERED[book]} THEN _td_hash
+                WHEN max(_td_count) OVER one > 1 THEN hash({", ".join(fields)})
+                ELSE hash({", ".join(apart)}) END AS _td_key
+            FROM (
+                SELECT *, hash({_CONTENT}) AS _td_hash,
+                    count(*) OVER (PARTITION BY fetch_id, account, day, {number}) AS _td_count
+                {rows} WHERE _td_several
+            ) WINDOW one AS (PARTITION BY account, day, {number})
+        ) QUALIFY _td_place = max(_td_place) OVER (PARTITION BY account, day, {number}, _td_key))"""
 
 
 def ordered(book: str) -> str:
@@ -392,6 +408,8 @@ def run(
     Raises:
         ArchiveError: The query reads a book with a gap, or would do something else than read.
     """
+    if isinstance(parameters, str) or not isinstance(parameters, Sequence | Mapping | None):
+        raise TypeError(f"parameters takes a list or a dict of values, not {shown(parameters)}")
     if len(query) > _LONGEST:  # DuckDB's parser ends the process when it has no stack left
         raise ArchiveError(
             f"a query of {root} has more than {_LONGEST:,} characters: pass `parameters`", file=root
@@ -438,6 +456,7 @@ def _only_reads(tree: Any) -> bool:
         if (
             (kind.endswith("_NODE") and kind not in _QUERIES)
             or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
+            or node.get("show_type") == "SHOW_SPECIAL"  # lists only views that the query needs
             or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
         ):
             return False
