@@ -137,6 +137,12 @@ def test_a_missing_price_is_carried_and_named() -> None:
     assert rows_of(found) == [(20, 0.0, 0.0, 0.0), (21, 0.0, 50.0, 50.0), (22, 80.0, -20.0, 60.0)]
 
 
+def test_a_key_that_matched_nothing_is_named() -> None:
+    prices = {day: {"INFY": 101.0} for day in (MONDAY, WEDNESDAY)}
+    with pytest.warns(td.DataWarning, match="prices has 'INFY', which is no security_id here"):
+        td.daily_pnl(held(), prices=prices)
+
+
 def test_opening_lots_are_measured_from_the_day_before() -> None:
     lots = [{**LOT, "quantity": 4, "value": 400.0}]
     sold = book(*on_day([trade(2, "S", 4, 480.0)], 2))

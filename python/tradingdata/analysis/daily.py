@@ -18,7 +18,7 @@ from .charging import ChargeRate, Rounding, charged
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, day_from, days_text
 from .isins import MATCH_BY
-from .issues import FROM_COST, STALE, UNPRICED, Note, named, noted
+from .issues import FROM_COST, STALE, UNPRICED, Note, named, noted, unused
 from .keys import CONTRACT, EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
 from .pnl import Matching, matched, realised_of
 from .realised import GivenLots, RealisedPnl, read_lots
@@ -252,6 +252,10 @@ def _held(
                 leading = tuple(getattr(rows[key], name) for name in KEYED)
                 days_of = f": {counted(count, 'day')}" if problem != FROM_COST else ""
                 notes.append(Note(leading, problem, f"{named(leading)}{days_of}", count))
+    if any(
+        note.problem == UNPRICED for note in notes
+    ):  # otherwise what else a list has is no error
+        notes += unused("prices", price_of.unmatched({key[SECURITY_AT] for key in moves}))
     return held
 
 
@@ -276,6 +280,11 @@ class _ByDay:
         """Returns the price of a day; day 0 is before the first."""
         tried = [days[place - 1]] if place else self._before(days)
         return next((price for day in tried if (price := self(day, row)) is not None), None)
+
+    def unmatched(self, securities: Collection[str]) -> list[Any]:
+        """Returns the keys that are about none of the securities of a result."""
+        found = (lookup.unmatched(securities) for lookup in self._lookups.values())
+        return list(dict.fromkeys(key for of_day in found for key in of_day))
 
     def _before(self, days: list[date]) -> list[date]:
         if not days:
