@@ -19,8 +19,20 @@ SLOW = {"fastapi", "joblib", "dask", "pandas", "polars", "duckdb", "narwhals"}
 SLOW |= {"altair", "great_tables", "plotly"}
 # What a reader must read of ours; it refuses all else, with its own error.
 ROWS = {"pydantic", "fastapi", "msgspec", "cattrs", "dacite", "pprint", "rich", "copy", "pickle"}
-ROWS |= {"cloudpickle", "joblib", "dask", "pandas", "polars"}
-TABLES = {"pprint", "rich", "copy", "pickle", "cloudpickle", "joblib", "dask", "pandas", "polars"}
+ROWS |= {"cloudpickle", "joblib", "dask", "pandas", "polars", "json", "csv", "dataclasses", "attrs"}
+TABLES = {
+    "csv",
+    "attrs",
+    "pprint",
+    "rich",
+    "copy",
+    "pickle",
+    "cloudpickle",
+    "joblib",
+    "dask",
+    "pandas",
+    "polars",
+}
 TABLES |= {"pyarrow", "duckdb", "narwhals"}
 EXCEPTIONS = {
     ("cattrs", "a row of a query"),  # its generated function has no room for a column `b c`

@@ -9,6 +9,7 @@ the error. A reader checks what it read: `Lost` names a difference.
 from __future__ import annotations
 
 import copy
+import csv
 import dataclasses
 import inspect
 import io
@@ -119,6 +120,37 @@ def _is_row(value: Any) -> bool:
 
 def _is_table(value: Any) -> bool:
     return hasattr(value, "to_dicts")
+
+
+def read_json(value: Any) -> None:
+    written = json.dumps(value, default=lambda x: x._asdict() if _is_row(x) else str(x))
+    if _is_row(value):
+        _equal(list(json.loads(written)), list(value._asdict()))
+
+
+def read_csv(value: Any) -> None:
+    written = io.StringIO()
+    rows = value.to_dicts() if _is_table(value) else [value._asdict()]
+    writer = csv.DictWriter(written, value.columns if _is_table(value) else rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    written.seek(0)
+    _equal(len(list(csv.DictReader(written))), len(rows))
+
+
+def read_dataclasses(value: Any) -> None:
+    _equal(dataclasses.asdict(value), value._asdict())
+    _equal(dataclasses.astuple(value), tuple(value._asdict().values()))
+    if not value._extra:
+        _equal(dataclasses.replace(value), value)
+
+
+def read_attrs(value: Any) -> None:
+    import attrs
+
+    holder = attrs.make_class("Holder", ["value"])
+    _equal(attrs.asdict(holder(value)), {"value": value})
+    _equal(attrs.evolve(holder(None), value=value), holder(value))
 
 
 def read_orjson(value: Any) -> None:
