@@ -401,3 +401,18 @@ def test_the_message_for_a_wrong_argument_is_short(wrong: Any, tmp_path: Path) -
     for call in (archive.fetch, archive.trades, archive.scan, archive.files, archive.fetches):
         with pytest.raises((TypeError, ValueError), match=r"^[^\n]{,200}$"):
             call(wrong)
+
+
+def test_what_a_fetch_returns_is_shown_in_one_line(tmp_path: Path) -> None:
+    labels = [f"desk{number}" for number in range(12)]
+    archive = td.Archive(tmp_path / "books")
+    with td.sandbox.start(accounts=labels, orders=5) as service:
+        one = archive.fetch(service.client(labels[0]))
+        accounts = td.Accounts({label: service.client(label) for label in labels})
+        several = archive.fetch(accounts)
+    assert len(several) == 12
+    for shown in (repr(one), repr(one.orders), repr(several)):
+        assert "\n" not in shown
+        assert len(shown) < 120
+    assert "orders of desk0, 5 rows, " in repr(one)
+    assert "12 accounts" in repr(several)

@@ -193,6 +193,27 @@ def test_the_pages_have_code() -> None:
     assert sum(len(blocks(page)) for page in PAGES) > 10
 
 
+INDEXED = re.compile(r"^   single: (.+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("equity curve", "trade-statistics"),
+        ("slippage", "trade-statistics"),
+        ("win rate", "trade-statistics"),
+        ("capital gains", "capital-gains"),
+        ("disk full", "nightly-archive"),
+        ("wrong clock", "nightly-archive"),
+        ("contract note", "trades-to-pnl"),
+    ],
+)
+def test_what_a_desk_searches_for_opens_one_page_first(words: str, page: str) -> None:
+    """Sphinx lists the page of an entry of the index before any other."""
+    found = [path.stem for path in PAGES if words in INDEXED.findall(path.read_text("utf-8"))]
+    assert found == [page]
+
+
 @pytest.mark.parametrize("word", ["plot", "MTM", "unrealised", "websocket", "timezone"])
 def test_a_word_that_readers_search_for_is_on_a_page(word: str) -> None:
     found = [page for page in PAGES if re.search(rf"\b{word}\b", page.read_text("utf-8"), re.I)]
