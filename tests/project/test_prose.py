@@ -139,3 +139,12 @@ def test_the_documented_arguments_are_those_of_the_signature(name: str, function
     else:
         refers = re.search(r"; see ``?\w|Same as|[Aa]rguments as for", doc)
         assert refers or not signature_of(function), f"{name} documents no arguments"
+
+
+def test_the_changelog_of_an_unreleased_version_says_what_it_contains() -> None:
+    """Nobody has a build before the first release, so nothing has changed since one."""
+    newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]
+    if "(unreleased)" in newest.splitlines()[0]:
+        assert "###" not in newest, "write what the version contains, in its list"
+        assert not re.search(r"\b(is|are) gone\b", newest)
+        assert len(newest.split()) <= 404
