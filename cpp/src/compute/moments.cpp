@@ -13,14 +13,18 @@ namespace tradingdata {
 
 namespace {
 
+// Not in templates, where clang 14 refuses them.
+constexpr int account = trade_schema["account"];
+constexpr int client = trade_schema["client_id"];
+constexpr int time_of_trade = trade_schema["exch_trade_time"];
+
 class Orderer {
  public:
   Orderer(const GroupPart& trades, std::string_view buy)
       : trades_(trades),
         table_(*trades.rows.table),
         buy_(buy),
-        times_(table_.column(trade_schema["exch_trade_time"]).as<std::int64_t>() +
-               trades.rows.start) {}
+        times_(table_.column(time_of_trade).as<std::int64_t>() + trades.rows.start) {}
 
   TradeOrder run(std::int64_t begin, std::int64_t end) {
     TradeOrder order;
@@ -90,10 +94,7 @@ class Orderer {
   template <typename Work>
   void for_each_set(const std::vector<std::int64_t>& rows, std::initializer_list<int> more,
                     const Work& work) const {
-    GroupedRows keyed{trades_.rows,
-                      {{trade_schema["account"]},
-                       {trade_schema["client_id"]},
-                       {trade_schema["exch_trade_time"], true}}};
+    GroupedRows keyed{trades_.rows, {{account}, {client}, {time_of_trade, true}}};
     for (const int field : more) keyed.key.push_back({field});
     const Groups groups = group_rows({&keyed, 1});
     std::vector<std::vector<std::int64_t>> sets(at(groups.count));
