@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tradingdata as td
 from analysis_samples import at, book, trade
+from tradingdata.analysis.keys import CONTRACT
+
+ID = CONTRACT[2]
 
 MADE = book(
     trade(1, "B", 10, 10000.0),
@@ -114,7 +119,7 @@ def test_rates_are_read_from_toml(tmp_path: Path) -> None:
     path.write_text("[[rate]]\nwhere = {quantity__between = [1, 10]}\n")
     assert td.ChargeRate.load(path) == (td.ChargeRate(where={"quantity__between": [1, 10]}),)
     for text, message in (
-        ("[[rate]]\nbrokrage = 1\n", "rate 1 of .* argument 'brokrage'"),
+        ("[[rate]]\nbrokrage = 1\n", "rate 1 of .*: it has 'brokrage'; did you mean 'brokerage'"),
         ("[[rate]]\ngst = 18\n", "rate 1 of .*: gst is a fraction"),
         ("rate = [1]\n", "rate 1 of .* must be a mapping, not int"),
         ("[[rate]]\nwhere = 'E'\n", "rate 1 of .*: where must be a dict of conditions"),
@@ -125,3 +130,41 @@ def test_rates_are_read_from_toml(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
             td.ChargeRate.load(path)
+
+
+def test_numbers_of_numpy_and_decimal_are_numbers() -> None:
+    plain = td.ChargeRate(brokerage=0.001, per_order=20, cap=50.5)
+    for number, fraction, cap in (
+        (np.int64(20), np.float64(0.001), np.float32(50.5)),
+        (Decimal(20), Decimal("0.001"), Decimal("50.5")),
+    ):
+        rate = td.ChargeRate(brokerage=fraction, per_order=number, cap=cap)  # type: ignore[arg-type]
+        assert (rate, td.charges(MADE, [rate])) == (plain, td.charges(MADE, [plain]))
+    unit: Any = np.float64(0.01)
+    assert td.charges(MADE, [RATE], rounding={"stt": unit}).total > 0
+    with pytest.raises(TypeError, match="brokerage must be a number"):
+        td.ChargeRate(brokerage=np.bool_(True))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_no_row_of_a_note_is_below_zero(count: int) -> None:
+    """A levy that a note rounds to 0 is 0 on each of its rows."""
+    rows = [trade(at_, "B", 1, 333.33)._replace(**{ID: str(at_)}) for at_ in range(count)]
+    rates = [td.ChargeRate(stamp_buy=0.00015, exchange=0.0000325)]
+    found = td.charges(book(*rows), rates, rounding="note")
+    whole = td.charges(book(*rows), rates)
+    assert min(row.stamp for row in found) >= 0
+    assert sum(row.stamp for row in found) == round(sum(row.stamp for row in whole))
+
+
+def test_per_lot_needs_the_lots_of_the_trades_that_it_covers_only() -> None:
+    share = trade(1, "B", 100, 1000.0)
+    rates = [td.ChargeRate(where={"product": "I"}, per_lot=5), td.ChargeRate(per_order=1)]
+    future = trade(2, "B", 100, 1000.0, product="I", lot_size=50)
+    assert td.charges(book(share), rates).total == 1.0
+    assert td.charges(book(share, future), rates).total == 11.0
+    spread = future._replace(traded_price=-10.0, trade_value=-1000.0)  # of a negative price
+    assert td.charges(book(spread), rates).total == 10.0
+    for lot in (None, 0, -5):
+        with pytest.raises(ValueError, match=r"per_lot needs .* in row 0"):
+            td.charges(book(future._replace(lot_size=lot)), rates)

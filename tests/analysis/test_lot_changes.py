@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tradingdata as td
@@ -207,7 +208,11 @@ def test_a_settlement_is_before_a_later_change(change: tuple[int, int], realised
     ("given", "error", "message"),
     [
         ({"at": 5}, TypeError, "at must be a date"),
-        ({"at": "soon"}, ValueError, "isoformat"),
+        ({"at": "18 Nov"}, ValueError, "at must be a date, a time or ISO text, not '18 Nov'"),
+        ({"replace": {PRODUCT: None}}, ValueError, "cannot be replaced by None"),
+        ({"replace": {ID: 5}}, TypeError, ID),
+        ({"into": {}, "cost": "0.2"}, TypeError, "cost must be a number"),
+        ({"into": {}, "cost": True}, TypeError, "cost must be a number"),
         ({"ratio": 0.5}, TypeError, "ratio must be an int, a Fraction or a pair"),
         ({"ratio": (1, 0)}, ValueError, "ratio must be above 0"),
         ({"ratio": True}, TypeError, "ratio must be"),
@@ -226,6 +231,23 @@ def test_a_change_that_cannot_be_meant_is_refused(
         td.LotChange(**{"at": DAY, **given})
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    given: dict[str, Any] = {
+        "where": {ID: "10"},
+        "into": {ID: "12"},
+        "ratio": (1, 2),
+        "quantity": 6,
+    }
+    plain = td.LotChange(TUESDAY, **given, cost=0.25)
+    given |= {"ratio": (np.int64(1), np.int64(2)), "quantity": np.int64(6)}
+    assert td.LotChange(TUESDAY, **given, cost=np.float64(0.25)) == plain
+    results = [
+        td.realised_pnl(book(BEFORE, AFTER), changes=[each])
+        for each in (plain, td.LotChange(TUESDAY, **given, cost=np.float64(0.25)))
+    ]
+    assert held(results[0]) == held(results[1])
+
+
 def test_changes_are_read_from_toml(tmp_path: Path) -> None:
     path = tmp_path / "changes.toml"
     where = f'where = {{{ID} = ["10"]}}'
@@ -233,9 +255,13 @@ def test_changes_are_read_from_toml(tmp_path: Path) -> None:
     (change,) = td.LotChange.load(path)
     both = td.TradeBook([BEFORE, AFTER])
     assert td.realised_pnl(both, changes=[change]).realised == 1000.0
-    path.write_text("[[change]]\nratio = 2\n")
-    with pytest.raises(ValueError, match=r"change 1 of .* 'at'"):
-        td.LotChange.load(path)
+    for text, message in (
+        ("ratio = 2", "it needs 'at'"),
+        ("at = 2026-11-21\nratioo = 2", "it has 'ratioo'; did you mean 'ratio'"),
+    ):
+        path.write_text(f"[[change]]\n{text}\n")
+        with pytest.raises(ValueError, match=f"change 1 of .*: {message}"):
+            td.LotChange.load(path)
     with pytest.raises(TypeError, match=r"changes must be a sequence of td\.LotChange"):
         td.realised_pnl(both, changes=[path])  # type: ignore[list-item]
 

@@ -71,6 +71,13 @@ def test_a_price_serves_under_any_id_of_the_security() -> None:
         td.realised_pnl(part, match_by="symbol")
 
 
+@pytest.mark.parametrize("security", ["10", "500010"])
+def test_a_multiplier_serves_under_any_id_of_the_security(security: str) -> None:
+    odd = BOUGHT._replace(trade_value=9300.0)
+    found = td.realised_pnl(book(odd, SOLD), match_by="isin", multipliers={security: 1})
+    assert (found.realised, len(found.issues)) == (800.0, 0)
+
+
 def test_opening_lots_and_derivatives() -> None:
     lot = {name: BOUGHT[name] for name in REQUIRED} | {"quantity": 100, "value": 9000.0, **FIRST}
     result = td.realised_pnl(book(SOLD), opening=[lot], match_by="isin")

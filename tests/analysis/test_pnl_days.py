@@ -90,6 +90,21 @@ def test_a_settlement_closes_at_the_expiry_and_counts_on_it() -> None:
     assert (later.realised, len(later.expired)) == (0.0, 0)
 
 
+@pytest.mark.parametrize("hour", [9, 11])
+def test_a_settlement_is_at_half_past_three_in_india(hour: int) -> None:
+    """Also in a book whose times are those of another zone, and beside a change of that day."""
+    aware = book(
+        *(row._replace(exch_trade_time=at(0, -1 if row.segment == "D" else 1)) for row in EXPIRING)
+    ).localize("UTC")
+    change = td.LotChange(
+        dt.datetime.combine(MONDAY, dt.time(hour)), where={"security_id": "10"}, ratio=2
+    )
+    found = td.realised_pnl(aware, settle={"10": 12.5}, changes=[change])
+    (match,) = found.matches
+    assert match.close_time == dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
+    assert match.quantity == (100 if hour == 9 else 50)
+
+
 def test_a_settlement_is_after_all_trades_of_its_day() -> None:
     late = book(
         on(0, 1, "B", 10, 1000.0, **OPTION),

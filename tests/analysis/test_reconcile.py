@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -300,3 +301,9 @@ def test_trades_without_entry_times_of_a_number_used_on_two_days() -> None:
     dated[1] = dated[1]._replace(**{ENTERED: at(0, day=1)})
     found = td.reconcile(td.OrderBook(entered), book(*dated))
     assert {row.finding for row in found} == {"value missing"}
+
+
+def test_a_tolerance_of_numpy() -> None:
+    tolerance: Any = np.float64(0.01)
+    orders, trades = td.OrderBook([order(1, 10, 100.0)]), book(trade(1, "B", 10, 1000.0))
+    assert td.reconcile(orders, trades, tolerance=tolerance).agrees

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TRADE, book, paise, trade, trades
-from tradingdata.analysis.keys import KEY, REQUIRED
+from analysis_samples import TRADE, book, on_day, paise, trade, trades
+from tradingdata.analysis.issues import UNUSED
+from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
+EXPIRY = CONTRACT[-1]
 LONG_AND_SHORT = td.realised_pnl(
     book(
         trade(1, "B", 10, 1000.0, security_id="10"),
@@ -184,7 +189,7 @@ def test_what_is_no_price_is_refused(prices: Any, error: type[Exception], messag
 
 def test_series_and_frames_that_are_ambiguous_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(ValueError, match="prices has a security twice"):
+    with pytest.raises(ValueError, match="prices has '10' twice"):
         td.unrealised_pnl([LOT], pandas.Series([1.0, 2.0], index=["10", "10"]))
     with pytest.raises(TypeError, match="not DataFrame"):
         td.unrealised_pnl([LOT], pandas.DataFrame({"10": [1.0]}))
@@ -241,3 +246,35 @@ def key(row: td.analysis.Keyed) -> tuple[str, ...]:
 def prices_of(prices: dict[str, float]) -> Any:
     """A price on every exchange."""
     return lambda row: prices[row.security_id]
+
+
+def test_a_key_of_another_expiry_is_named() -> None:
+    """Prices, settlements and multipliers with the id of a contract, but another expiry."""
+    expiry: dict[str, Any] = {EXPIRY: dt.date(2026, 11, 24)}
+    wrong = {("10", dt.date(2026, 12, 24)): 1}
+    rows = book(trade(1, "B", 10, 1000.0, **expiry))
+    later = book(*rows, *on_day([trade(2, "B", 1, 1.0, security_id="11")], 9))
+    for result in (
+        td.day_pnl(rows, prices=wrong),
+        td.unrealised_pnl(td.realised_pnl(rows), wrong),
+        td.realised_pnl(later, settle=wrong),
+        td.positions(rows, multipliers=wrong),
+    ):
+        assert UNUSED in {issue.problem for issue in result.issues}
+    assert len(td.day_pnl(rows, prices={("10", expiry[EXPIRY]): 1.0}).issues) == 0
+
+
+def test_a_missing_expiry_in_an_index_is_none() -> None:
+    """NaT is an instance of datetime, and has a date that is NaT again."""
+    index = pd.MultiIndex.from_tuples([("10", pd.NaT)])
+    rows = book(trade(1, "B", 10, 1000.0))
+    assert td.day_pnl(rows, prices=pd.Series([101.0], index=index)).unrealised == 10.0
+    day, time = dt.date(2026, 11, 24), dt.datetime(2026, 11, 24)
+    with pytest.raises(ValueError, match=r"prices has .* twice"):
+        td.day_pnl(rows, prices={("10", day): 1.0, ("10", time): 2.0})
+
+
+def test_a_truth_value_is_no_price() -> None:
+    price: Any = np.bool_(True)
+    with pytest.raises(ValueError, match="must be a finite number"):
+        td.unrealised_pnl([LOT], {"10": price})

@@ -10,6 +10,7 @@ import os
 import re
 from datetime import date, datetime, time
 from functools import lru_cache, wraps
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .. import _core
@@ -35,13 +36,14 @@ def seconds(name: str, value: Any) -> float:
 
 
 def count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
-    """Returns an integer from ``least`` to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    """Returns an integer from ``least`` to ``most``, also one of NumPy, as a plain one."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {shown(value)}")
-    if not least <= value <= (2**63 - 1 if most is None else most):
+    number = int(value)
+    if not least <= number <= (2**63 - 1 if most is None else most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ConfigurationError(f"{name} must be an integer {limits}, not {shown(value)}")
-    return value
+    return number
 
 
 def flag(name: str, value: Any) -> bool:

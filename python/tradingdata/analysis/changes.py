@@ -9,15 +9,16 @@ from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
+from numbers import Rational
 from typing import Any
 
 from .. import _core
 from .._util import validate
 from .._util.validate import shown
-from .inputs import as_conditions, tables_of
+from .inputs import amount, as_conditions, tables_of
 from .isins import Same
 from .issues import EARLIER, FRACTION, NO_KEY, UNCHANGED, Note, named
-from .keys import CONTRACT, KEY, KEYED, Key, contract_of
+from .keys import CONTRACT, KEY, KEYED, REQUIRED, Key, contract_of
 from .realised import ATTRIBUTES, Lot, Lots, wall_clock
 
 _REPLACEABLE = (*KEYED, *ATTRIBUTES, "multiplier")
@@ -68,15 +69,20 @@ class LotChange:
             if not isinstance(value, Mapping) and (value is not None or name != "into"):
                 raise TypeError(f"{name} must be a dict, not {shown(value)}")
         Lots._of([]).filter(**as_conditions(self.where))
-        for name in {**self.replace, **(self.into or {})}:
+        for name, value in (*self.replace.items(), *(self.into or {}).items()):
             if name not in _REPLACEABLE:
                 raise ValueError(f"{name} cannot be replaced: pass some of {_REPLACEABLE}")
+            if value is None and name in REQUIRED:
+                raise ValueError(f"{name} cannot be replaced by None: every lot needs it")
+            Lot(**{name: value})  # raises for a value of the wrong type
         if self.quantity is not None:
-            validate.count("quantity", self.quantity)
+            object.__setattr__(self, "quantity", validate.count("quantity", self.quantity))
         if (self.into is None) is not (self.cost is None):
             raise ValueError("into and cost go together: pass both or neither")
-        if self.cost is not None and not 0 <= self.cost <= 1:
-            raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
+        if self.cost is not None:
+            object.__setattr__(self, "cost", amount("cost", self.cost))
+            if self.cost > 1:
+                raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> tuple[LotChange, ...]:
@@ -89,18 +95,23 @@ class LotChange:
         return tables_of(path, "change", cls)
 
     def _moment(self) -> datetime:
-        at = datetime.fromisoformat(self.at) if isinstance(self.at, str) else self.at
+        problem = f"at must be a date, a time or ISO text, not {shown(self.at)}"
+        try:
+            at = datetime.fromisoformat(self.at) if isinstance(self.at, str) else self.at
+        except ValueError:
+            raise ValueError(problem) from None
         if not isinstance(at, date):
-            raise TypeError(f"at must be a date, a time or ISO text, not {shown(at)}")
+            raise TypeError(problem)
         return at if isinstance(at, datetime) else datetime.combine(at, time.min)
 
     def _ratio(self) -> Fraction:
         pair: Any = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
-        if not 1 <= len(pair) <= 2 or not all(type(each) in (int, Fraction) for each in pair):
+        is_valid = [isinstance(each, Rational) and not isinstance(each, bool) for each in pair]
+        if not 1 <= len(pair) <= 2 or not all(is_valid):
             raise TypeError(f"ratio must be an int, a Fraction or a pair, not {shown(self.ratio)}")
         if not all(each > 0 for each in pair):
             raise ValueError(f"ratio must be above 0, not {self.ratio!r}")
-        return Fraction(*pair)
+        return Fraction(*(Fraction(str(each)) for each in pair))  # without integers of NumPy
 
 
 Timed = tuple[datetime, LotChange]

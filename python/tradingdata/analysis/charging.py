@@ -102,7 +102,8 @@ class ChargeRate:
             value = getattr(self, name)
             if value is None and name == "cap":
                 continue
-            if amount(name, value) >= 1 and name in _FRACTIONS:
+            object.__setattr__(self, name, amount(name, value))
+            if value >= 1 and name in _FRACTIONS:
                 raise ValueError(
                     f"{name} is a fraction, such as 0.001 for 0.1 %, and must be below 1, not "
                     f"{value!r}"
@@ -201,7 +202,7 @@ def charges(
         rounding: ``"note"`` rounds as contract notes do, half up, by account, client, day, exchange
             and segment: ``stt`` and ``stamp`` to the rupee, the others to the paisa. A mapping of
             levies to units, such as ``{"stamp": 0.01}``, changes that. What rounding adds is on the
-            largest row of the note.
+            largest row of the note; what it takes, on the largest rows.
         multipliers: Multipliers of contracts that their trades do not prove, which ``per_lot``
             needs, as in ``realised_pnl``.
         buy: ``txn_type`` of a purchase, which the service does not document.
@@ -213,7 +214,7 @@ def charges(
     Raises:
         TypeError: If an argument has the wrong type, or a rate has a condition on no field.
         ValueError: If no rate applies to a trade, a trade cannot be used (see ``positions``), or
-            the lots that ``per_lot`` counts are not known.
+            the lots that ``per_lot`` counts are not known of a trade to which it applies.
         OverflowError: If amounts are too large to be added exactly.
 
     Example:
@@ -282,7 +283,7 @@ def charge_sums(
     columns: Any = zip(
         *(first, groups.coarser(fields), groups.coarser(EXECUTED), places),
         groups.sums("trade_value", decimals),
-        _lots(fills, rows, groups) if by_lot else [0] * len(first),
+        _lots(fills, first, groups.sums("quantity", 0)) if by_lot else [0] * len(first),
         _offset(rows, first, buy) if is_split else [None] * len(first),
         *rows.cells(first, [EXECUTED[-1]]),
         strict=True,
@@ -295,7 +296,12 @@ def charge_sums(
                 if (facts, squared) not in rate_of:
                     rate_of[facts, squared] = _rate_of(fills, row, conditions, squared)
                 rate = rate_of[facts, squared]
-                part = _Part(rate, place, value * half, lots * half, side == buy)
+                if lots is None and rates[rate].per_lot:
+                    raise ValueError(
+                        "per_lot needs the multiplier and the lot size of the trade in "
+                        f"{fills.where(row)}: pass `multipliers`, or correct its lot_size"
+                    )
+                part = _Part(rate, place, value * half, (lots or 0) * half, side == buy)
                 orders.setdefault(order, []).append(part)
     levies, unit = _levies(orders, rates, 10**decimals)
     at = list(dict(zip(places, first, strict=True)).values())  # a row of each place, in order
@@ -327,19 +333,21 @@ def _offset(rows: Slice, first: list[int], buy: str) -> list[Fraction]:
     return [found[numbers[row]] for row in first]
 
 
-def _lots(fills: Fills, rows: Slice, groups: _core.Groups) -> list[Any]:
-    """Returns the number of lots of each group, whose quantity counts shares or contracts."""
-    first = groups.first()
-    multipliers, _ = multipliers_of(rows, groups, fills.where, given=fills.given)
-    (sizes,), quantities = rows.cells(first, ["lot_size"]), groups.sums("quantity", 0)
-    found = []
-    for row, multiplier, size, count in zip(first, multipliers, sizes, quantities, strict=True):
-        if multiplier is None or (multiplier == 1 and not size):
-            raise ValueError(
-                f"per_lot needs the multiplier and the lot size of the trade in {fills.where(row)}:"
-                " pass `multipliers`, or correct its lot_size"
-            )
-        found.append(Fraction(count or 0, size) if multiplier == 1 else count)
+def _lots(fills: Fills, first: list[int], quantities: list[Any]) -> list[Any]:
+    """Returns the number of lots of groups of rows, None where it is not known.
+
+    A quantity counts shares or contracts.
+    """
+    contracts = _core.Groups([fills.rows], CONTRACT)
+    multipliers, _ = multipliers_of(fills.rows, contracts, fills.where, given=fills.given)
+    numbers, (sizes,) = contracts.numbers(), fills.rows.cells(first, ["lot_size"])
+    found: list[Any] = []
+    for row, size, count in zip(first, sizes, quantities, strict=True):
+        multiplier = multipliers[numbers[row]]
+        if multiplier is None or (multiplier == 1 and (size or 0) < 1):
+            found.append(None)
+        else:
+            found.append(Fraction(count, size) if multiplier == 1 else count)
     return found
 
 
@@ -408,17 +416,21 @@ def _steps(rounding: Any) -> dict[str, Fraction] | None:
 
 
 def _round(sums: Sums, steps: dict[str, Fraction], least: Fraction) -> None:
-    """Rounds each levy of each note; its largest row has the difference."""
+    """Rounds each levy of each note; its largest rows have the difference, and none is below 0."""
     notes: dict[Any, list[list[Any]]] = {}
     for (day, key), levies in sums.items():
         notes.setdefault((day, *key[:4]), []).append(levies)  # account to segment
     for rows in notes.values():
         for at, step in enumerate(steps.values()):
-            total = _half_up(sum(row[at] for row in rows), step)
-            largest = max(rows, key=lambda row, at=at: row[at])  # type: ignore[misc]
+            rest = _half_up(sum(row[at] for row in rows), step)
+            largest = sorted(rows, key=lambda row, at=at: -row[at])  # type: ignore[misc]
             for row in rows:
                 row[at] = _half_up(row[at], min(step, least))
-            largest[at] += total - sum(row[at] for row in rows)
+                rest -= row[at]
+            for row in largest:
+                added = max(rest, -row[at])
+                row[at] += added
+                rest -= added
 
 
 def _half_up(value: Any, step: Fraction) -> Fraction:

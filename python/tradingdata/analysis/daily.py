@@ -252,10 +252,8 @@ def _held(
                 leading = tuple(getattr(rows[key], name) for name in KEYED)
                 days_of = f": {counted(count, 'day')}" if problem != FROM_COST else ""
                 notes.append(Note(leading, problem, f"{named(leading)}{days_of}", count))
-    if any(
-        note.problem == UNPRICED for note in notes
-    ):  # otherwise what else a list has is no error
-        notes += unused("prices", price_of.unmatched({key[SECURITY_AT] for key in moves}))
+    if any(note.problem == UNPRICED for note in notes):  # else what more a list has is no error
+        notes += unused("prices", price_of.unmatched({key[2:-1] for key in moves}))
     return held
 
 
@@ -281,9 +279,9 @@ class _ByDay:
         tried = [days[place - 1]] if place else self._before(days)
         return next((price for day in tried if (price := self(day, row)) is not None), None)
 
-    def unmatched(self, securities: Collection[str]) -> list[Any]:
-        """Returns the keys that are about none of the securities of a result."""
-        found = (lookup.unmatched(securities) for lookup in self._lookups.values())
+    def unmatched(self, contracts: Collection[Key]) -> list[Any]:
+        """Returns the keys that are about none of the contracts of a result."""
+        found = (lookup.unmatched(contracts) for lookup in self._lookups.values())
         return list(dict.fromkeys(key for of_day in found for key in of_day))
 
     def _before(self, days: list[date]) -> list[date]:

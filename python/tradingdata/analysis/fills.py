@@ -139,6 +139,8 @@ class Fills:
         if self.is_by_isin:
             self.rows, self.same, notes = by_isin(self.sent)
             self.notes += notes
+            if self.given is not None:
+                self.given.same = self.same
         keys = zip(*self.rows.cells([*range(self.opening)], KEY), strict=True)
         require_one_side(self._lots, keys, cause, remedy)
 
@@ -242,7 +244,7 @@ class Fills:
         self._note_rows(groups, leading)
         self._note_codes(leading)
         if self.given is not None:
-            known = {each[SECURITY_AT] for each in leading}
+            known = [each[SECURITY_AT - 2 : EXPIRY_AT + 1] for each in leading]
             self.notes += unused("multipliers", self.given.unmatched(known))
         return Facts(leading, multipliers, list(map(kind_of, expiries, strikes)))
 

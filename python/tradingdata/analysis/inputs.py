@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
+from numbers import Real
 from typing import Any, Protocol, TypeVar
 
 from .. import _core
 from .._core import Slice
 from .._util import validate
 from .._util.files import read_toml
-from .._util.validate import shown
+from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
 from .keys import ORDER_KEY, Key, Keyed, contract_of
@@ -40,12 +43,25 @@ Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any]
 
 def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
     """Returns the rows of a book of that kind; raises TypeError for anything else."""
-    if not isinstance(book, kind):
-        raise TypeError(
-            f"{argument} takes {'an' if kind is OrderBook else 'a'} {kind.__name__}, not "
-            f"{type(book).__name__}: join the books of several accounts with td.concat"
-        )
-    return book._rows
+    if isinstance(book, kind):
+        return book._rows
+    name = kind.__name__
+    if isinstance(book, Book):
+        hint = "check the order of the arguments"
+    elif isinstance(book, Mapping) or any(isinstance(each, Book) for each in _listed(book)):
+        hint = "join the books of several accounts with td.concat"
+    elif hasattr(book, "__arrow_c_stream__"):
+        hint = f"read it with td.{name}.from_arrow"
+    else:
+        hint = f"pass td.{name}(rows)"
+    raise TypeError(
+        f"{argument} takes {'an' if kind is OrderBook else 'a'} {name}, not "
+        f"{type(book).__name__}: {hint}"
+    )
+
+
+def _listed(book: object) -> Sequence[object]:
+    return book if isinstance(book, (list, tuple)) else ()
 
 
 _LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
@@ -165,12 +181,14 @@ def chosen(name: str, given: Any, known: Collection[str], takes: str) -> frozens
 
 
 def amount(name: str, value: Any) -> float:
-    """Returns a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """Returns a finite number of at least 0, also one of NumPy or a ``Decimal``, as a plain one."""
+    if isinstance(value, (bool, Fraction)) or not isinstance(value, (Real, Decimal)):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
-    if not 0 <= value < float("inf"):
+    plain: Any = value
+    number: float = plain if type(plain) in (int, float) else float(str(plain))
+    if not 0 <= number < float("inf"):
         raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
-    return value
+    return number
 
 
 Made = TypeVar("Made")
@@ -186,8 +204,14 @@ def tables_of(
     if found or not isinstance(tables, list) or not tables:
         raise ValueError(f"{path} must have [[{name}]] tables and nothing else")
     made = []
+    known = {each.name: each for each in fields(make) if each.name != "_"}  # type: ignore[arg-type]
+    needed = [n for n, f in known.items() if f.default is f.default_factory is MISSING]
     for number, table in enumerate(tables, 1):
         try:
+            for unknown in dict(**table).keys() - known.keys():
+                raise ValueError(f"it has {unknown!r}{did_you_mean(unknown, known)}")
+            for missing in set(needed) - table.keys():
+                raise ValueError(f"it needs {missing!r}")
             made.append(make(**table))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} {number} of {path}: {error}") from None
@@ -247,8 +271,7 @@ class Lookup:
 
     def _key(self, contract: Key) -> Any:
         """Returns the key that means a contract, or None."""
-        *place, security, expiry = contract
-        for key in (contract, (*place, security), (security, expiry), security):
+        for key in _forms(contract):
             if key in self._given:
                 one = next((each for each in self.same if contract in self.same[each]), contract)
                 self._meant.setdefault(key, {})[one] = None
@@ -267,15 +290,19 @@ class Lookup:
             )
         return self._given[key]
 
-    def unmatched(self, securities: Collection[str]) -> list[Any]:
-        """Returns the keys that are not about any of the securities of a result."""
+    def unmatched(self, contracts: Iterable[Key]) -> list[Any]:
+        """Returns the keys that are not about any of the contracts of a result."""
         if callable(self._given):
             return []
-        return [
-            key
-            for key in self._given
-            if not any(part in securities for part in (key if isinstance(key, tuple) else (key,)))
-        ]
+        ids = {each for contract in contracts for each in self.same.get(contract, (contract,))}
+        meant = {key for contract in ids for key in _forms(contract)}
+        return [key for key in self._given if key not in meant]
+
+
+def _forms(contract: Key) -> tuple[Any, ...]:
+    """Returns the keys that may mean a contract, the most exact first."""
+    *place, security, expiry = contract
+    return contract, (*place, security), (security, expiry), security
 
 
 def _text(contract: Key) -> str:
@@ -296,9 +323,10 @@ def _by_key(argument: str, prices: Any) -> dict[Any, Any]:
                 f"{argument} must be by security_id, which is text, not {shown(security)}: convert "
                 "the keys with str()"
             )
-        if security in found:
-            raise ValueError(f"{argument} has a security twice: drop the duplicates of its index")
-        found[_plain(security)] = price
+        key = _plain(security)
+        if key in found:
+            raise ValueError(f"{argument} has {key!r} twice: drop the duplicates of its index")
+        found[key] = price
     return found
 
 
@@ -318,7 +346,7 @@ def _exact(argument: str, value: Any, contract: Key) -> Fraction | None:
     try:
         if not isinstance(value, (str, bool)) and isfinite(value):
             return Fraction(str(value))
-    except (TypeError, OverflowError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
         f"{argument}: the value of {_text(contract)} must be a finite number, not {shown(value)}"

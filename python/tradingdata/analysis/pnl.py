@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import compress, pairwise
 from operator import sub
 from typing import Any
@@ -14,7 +14,7 @@ from ..books.book import TradeBook
 from ..display.text import counted
 from .changes import LotChange, changed
 from .fills import Fills
-from .inputs import PRODUCTS, Lookup, Multipliers, Prices, chosen
+from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
 from .keys import EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
@@ -31,7 +31,7 @@ from .realised import (
     read_lots,
 )
 
-_SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
+_SETTLED_AT = time(15, 30)  # of the expiry date, in India; the service documents no settlement
 _SETTLED_AFTER = timedelta(hours=_SETTLED_AT.hour, minutes=_SETTLED_AT.minute)
 
 
@@ -143,7 +143,9 @@ def matched(
             stage.notes = []  # those of all the trades are there
         made.match(fills.day, shorts)
         if prices is not None and fills.last != date.min:
-            before = (stop - _SETTLED_AFTER).date()
+            zone = fills.rows.zone
+            local = stop if zone is None or stop == datetime.max else _in(IST, stop, zone)
+            before = (local - _SETTLED_AFTER).date()
             prices.same = stage.same
             made.settle(min(fills.last, before), prices, fills.day, shorts)
         stages.append(made)
@@ -153,9 +155,16 @@ def matched(
                 lots, notes = changed(lots, change, stage.same)
                 fills.notes += notes
     if prices is not None and any(stages[-1].is_expired(fills.last)):
-        ids = {each[SECURITY_AT] for made in stages for each in made.leading}
-        fills.notes += unused("settle", prices.unmatched(ids))
+        contracts = {
+            each[SECURITY_AT - 2 : EXPIRY_AT + 1] for made in stages for each in made.leading
+        }
+        fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
+
+
+def _in(zone: tzinfo, at: datetime, of: tzinfo) -> datetime:
+    """Returns a time on the clock of one zone on that of another."""
+    return at.replace(tzinfo=of).astimezone(zone)
 
 
 def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
@@ -249,22 +258,23 @@ class Matching:
         closing = []
         contracts = (leading[SECURITY_AT - 2 : EXPIRY_AT + 1] for leading in self.leading)
         price_of.among(key for key in contracts if key[-1] is not None and key[-1] <= last)
-        for at, is_long, quantity in zip(*self.left[:3], strict=True):
-            number = self.numbers[at]
+        for place, is_long, quantity in zip(*self.left[:3], strict=True):
+            number = self.numbers[place]
             expiry, multiplier = self._expiries[number], self.multipliers[number]
             if expiry is None or expiry > last:
                 continue
-            row = self._rows[at]
+            row = self._rows[place]
             price = price_of(row)
             if price is None or (price and multiplier is None):
                 continue
+            at = datetime.combine(expiry, _SETTLED_AT)
             closed = row._replace(
                 txn_type=self._sell if is_long else self._buy,
                 trade_no=None,
                 quantity=quantity,
                 traded_price=None,  # which is no proof of the multiplier
                 trade_value=float(price * quantity * (multiplier if multiplier else 0)),
-                exch_trade_time=datetime.combine(expiry, _SETTLED_AT, self._zone),
+                exch_trade_time=at if self._zone is None else _in(self._zone, at, IST),
             )
             closing.append(closed)
         if closing:

@@ -168,7 +168,7 @@ class Match(Keyed):
             without one.
         sell_time: Time of the sale; ``None`` for an opening lot without one.
         close_time: Time of the closing trade: the sale of a long lot, the purchase for a short one.
-            A settlement is at 15:30 on the expiry date.
+            A settlement is at 15:30 in India on the expiry date.
         quantity: Shares or contracts.
         cost: Value of the purchase.
         proceeds: Value of the sale.

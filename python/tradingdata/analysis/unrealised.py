@@ -13,7 +13,7 @@ from .changes import LotChange, begun, moments_of, under
 from .inputs import Lookup, Prices
 from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
-from .keys import CONTRACT, KEY, KEYED, Key, Keyed
+from .keys import CONTRACT, KEY, KEYED, Key, Keyed, contract_of
 from .position import Positions
 from .realised import LONG, SHORT, GivenLots, RealisedPnl, read_lots, rows_of
 from .result_table import ResultTable
@@ -138,7 +138,7 @@ def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
         problem = UNPRICED if row.price is None else UNPROVED
         notes.append(Note(leading, problem, f"{named(leading)}: in no sum"))
     if notes:  # otherwise what else a list of closing prices has is no mistake
-        notes += unused("prices", price_of.unmatched(set(values._column("security_id"))))
+        notes += unused("prices", price_of.unmatched(map(contract_of, values)))
     return notes
 
 
