@@ -67,6 +67,20 @@ def test_our_csv_is_the_book_again_through_any_reader(reader: str) -> None:
     assert not [issue for issue in again.issues if issue.lost]
 
 
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("book", [td.TradeBook([td.Trade(symbol="A")]), td.OrderBook([td.Order()])])
+def test_a_csv_with_empty_columns_is_read_through_any_reader(reader: str, book: Any) -> None:
+    """Shares have no expiry: no value says what the column is."""
+    again = read(READERS[reader](book.to_csv()), type(book))
+    assert (again, again.issues) == (book, ())
+
+
+def test_times_that_are_floats_are_refused() -> None:
+    for name in ("expiry_date", "exch_trade_time"):
+        with pytest.raises(TypeError, match=f"column {name} takes"):
+            read(pa.table({name: [float("nan"), 1.5]}))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_csv_is_the_book_again(kind: str, tmp_path: Path) -> None:
     book = sample(kind, 60).book

@@ -32,12 +32,28 @@ bool takes(Kind kind, const WireType& type) {
     case Kind::text: return numeric || type.wire == Wire::boolean;
     case Kind::integer:
     case Kind::number: return numeric;
-    case Kind::timestamp: return type.wire == Wire::timestamp;
+    case Kind::timestamp: return type.wire == Wire::timestamp || type.is_float();
     case Kind::date:
-      return type.wire == Wire::date32 || type.wire == Wire::date64 ||
+      return type.is_float() || type.wire == Wire::date32 || type.wire == Wire::date64 ||
              (type.wire == Wire::timestamp && type.zone.empty());
   }
   return false;
+}
+
+UnsupportedColumn unsupported(const Field& field) {
+  return UnsupportedColumn("column " + std::string(field.name) + " takes " +
+                           std::string(name_of(field.kind)) +
+                           ", and the Arrow data has another type: cast it before it is passed");
+}
+
+bool has_values(const ArrayReader& values) {
+  bool found = false;
+  values.with_values([&](const auto* of_rows) {
+    for (std::int64_t row = 0; row < values.length() && !found; ++row) {
+      found = values.valid(row) && !std::isnan(static_cast<double>(of_rows[row]));
+    }
+  });
+  return found;
 }
 
 void set_null(TableBuilder& table, int field, std::int64_t first, std::int64_t count) {
@@ -309,10 +325,7 @@ void fill_from_texts(TableBuilder& table, int field, const ArrowPart& part,
 }  // namespace
 
 void check_takes(const Field& field, const WireType& type) {
-  if (takes(field.kind, type)) return;
-  throw UnsupportedColumn("column " + std::string(field.name) + " takes " +
-                          std::string(name_of(field.kind)) +
-                          ", and the Arrow data has another type: cast it before it is passed");
+  if (!takes(field.kind, type)) throw unsupported(field);
 }
 
 void fill_from_arrow(TableBuilder& table, int field, const ArrowPart& part,
@@ -323,7 +336,12 @@ void fill_from_arrow(TableBuilder& table, int field, const ArrowPart& part,
     fill_cells<Cell>(table, field, values, part.first, convert);
   };
   const Kind kind = table.table().schema().field(field).kind;
-  if (type.wire == Wire::null) return set_null(table, field, part.first, values.length());
+  // pandas reads a column of a CSV that has no values as floats, all of them NaN.
+  const bool is_empty = type.is_float() && (kind == Kind::timestamp || kind == Kind::date);
+  if (is_empty && has_values(values)) throw unsupported(table.table().schema().field(field));
+  if (is_empty || type.wire == Wire::null) {
+    return set_null(table, field, part.first, values.length());
+  }
   if (type.is_text()) return fill_from_texts(table, field, part, offsets);
   const bool is_decimal = type.wire == Wire::decimal;
   switch (kind) {
