@@ -206,14 +206,18 @@ def covered(
     ids = {one for _, one in files}
     keys, times = IDENTITY[content.book], TIMES[content.book]
     names = list(dict.fromkeys((*keys, *times)))
+    # Half of the time of comparing each field; NULL is equal to nothing.
+    key = f"hash({', '.join(['day', *keys])})"
+    query = content.query(connection, names)
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE _td_keys AS {content.query(connection, names)}"
+        f"CREATE OR REPLACE TEMP TABLE _td_keys AS SELECT {key} AS key FROM ({query})"
     )
-    key = f"hash({', '.join(['day', *keys])})"  # half of the time of comparing each field
     left = connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE _td_left AS SELECT fetch_id, day, {", ".join(names)}
-    FROM ({rows_in(connection, content.book, files, "front", whole=whole)})
-    WHERE {_UNNUMBERED[content.book]} OR {key} NOT IN (SELECT {key} FROM _td_keys)""").fetchall()
+    CREATE OR REPLACE TEMP TABLE _td_left AS SELECT * EXCLUDE key FROM (
+        SELECT fetch_id, day, {", ".join(names)},
+            CASE WHEN NOT {_UNNUMBERED[content.book]} THEN {key} END AS key
+        FROM ({rows_in(connection, content.book, files, "front", whole=whole)}))
+    ANTI JOIN _td_keys USING (key)""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
@@ -221,7 +225,7 @@ def covered(
     vague = " OR ".join(f"p.{key} IS NULL" for key in (*keys, times[0]))
     left = connection.execute(f"""
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
-        SELECT 1 FROM _td_keys AS r WHERE (r.day = p.day OR ({undated}))
+        SELECT 1 FROM ({query}) AS r WHERE (r.day = p.day OR ({undated}))
         AND NOT {_UNNUMBERED[content.book]} AND {similar})""").fetchall()
     return sorted(ids - {each for (each,) in left})
 
