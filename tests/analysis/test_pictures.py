@@ -79,8 +79,8 @@ def test_a_picture_hides_and_cuts_nothing(drawings: Any, chart: str) -> None:
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
             low, high = axis.get_view_interval()
-            labels = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-            shown = [text for at, text in labels if min(low, high) <= at <= max(low, high)]
+            ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+            shown = [text for at, text in ticks if min(low, high) <= at <= max(low, high)]
             boxes = [text.get_window_extent() for text in shown if text.get_text()]
             assert not any(one.overlaps(other) for one, other in pairwise(boxes))
             assert all(paper.padded(1).containsx(box.x0) for box in boxes)
