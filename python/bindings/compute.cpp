@@ -150,17 +150,20 @@ class GroupsOfSlices {
 
   py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
                   std::int64_t settlements, const std::vector<bool>& may_short,
-                  const py::object& counted_from) const {
+                  const py::object& counted_from, const std::vector<std::int32_t>& origin) const {
     require_trades();
     if (std::ssize(may_short) != at(0).size()) throw py::value_error("one permission for each row");
     if (opening < 0 || settlements < 0 || opening + settlements > at(0).size())
       throw py::value_error("no such lots");
+    if (!origin.empty() && std::ssize(origin) != at(0).size())
+      throw py::value_error("one origin for each row");
     const std::vector<std::uint8_t> permitted(may_short.begin(), may_short.end());
     MatchingRules rules{.buy = buy,
                         .decimals = decimals,
                         .opening = opening,
                         .settlements = settlements,
-                        .may_short = permitted};
+                        .may_short = permitted,
+                        .origin = origin};
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
@@ -271,7 +274,8 @@ void bind_compute(py::module_& module) {
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)
       .def("multipliers", &GroupsOfSlices::multipliers, py::arg("contract"))
       .def("match", &GroupsOfSlices::match, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
-           py::arg("settlements"), py::arg("may_short"), py::arg("counted_from"));
+           py::arg("settlements"), py::arg("may_short"), py::arg("counted_from"),
+           py::arg("origin"));
 }
 
 }  // namespace tradingdata::python

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import tradingdata as td
@@ -50,7 +52,8 @@ def test_a_price_of_zero_is_an_issue() -> None:
 
 def test_messages_number_rows_as_the_book_does() -> None:
     """C22 and C23"""
-    earlier = [made(number, "B", 1, 10, f"19 10:0{number}", product="C") for number in range(5)]
+    other: dict[str, Any] = {"security_id": "7", "product": "C"}
+    earlier = [made(number, "B", 1, 10, f"19 10:0{number}", **other) for number in range(5)]
     later = [
         made(8, "B", 1, 10, "20 10:00", 500, lot_size=50),
         made(9, "B", 50, 10, "20 10:01", 500, lot_size=50),
@@ -58,7 +61,7 @@ def test_messages_number_rows_as_the_book_does() -> None:
     book = td.TradeBook([*earlier, *later])
     for day in (None, "2026-11-20"):
         with pytest.raises(ValueError, match=r"50 in row 5 and .* 1 in row 6"):
-            td.positions(book.filter(security_id="43210"), day=day)
+            td.positions(book, day=day)
     rates = [td.ChargeRate(where={"product": "C"})]
     fine = td.TradeBook([*earlier, made(8, "B", 1, 10, "20 10:00")])
     with pytest.raises(ValueError, match="no rate applies to the trade in row 5"):

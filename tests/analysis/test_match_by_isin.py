@@ -10,7 +10,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import TIME, at, book, on_day, trade, unwarned
-from tradingdata.analysis.issues import ELSEWHERE
+from tradingdata.analysis.issues import ELSEWHERE, TIED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.realised import ATTRIBUTES
 from worlds import world
@@ -111,6 +111,20 @@ def test_what_is_no_isin_joins_nothing(text: str) -> None:
     lots = found.open_lots
     with pytest.warns(td.DataWarning, match="not an ISIN"):
         assert len(td.unrealised_pnl(lots, {"10": 1.0, "500010": 1.0}, match_by="isin")) == 2
+
+
+def test_the_order_of_one_second_on_two_exchanges_is_unknown() -> None:
+    """Each exchange counts its trades on its own."""
+    bought, sold = (
+        BOUGHT._replace(trade_no="900"),
+        SOLD._replace(trade_no="5", **{TIME: BOUGHT[TIME]}),
+    )
+    for rows in ((bought, sold), (sold, bought)):
+        with pytest.warns(td.DataWarning, match=TIED):
+            td.realised_pnl(book(*rows), match_by="isin")
+    earlier = trade(1, "B", 1, 1.0, -60, row_no=0, **{ID: "77"})  # so rows follow time
+    second, third = bought._replace(row_no=1), sold._replace(row_no=2)
+    assert td.realised_pnl(book(third, earlier, second), match_by="isin").realised == 100.0
 
 
 @pytest.mark.parametrize("seed", range(0, 60, 20))

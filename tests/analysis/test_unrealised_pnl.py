@@ -134,17 +134,29 @@ def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None
             assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
 
 
-@pytest.mark.parametrize("lot", [None, 0, 1])
-def test_trades_that_disagree_prove_no_multiplier(lot: int | None) -> None:
+@pytest.mark.parametrize("lots", [(None, 50), (0, 50), (1, 50), (50, 1), (None, None), (1, 1)])
+def test_trades_in_different_units_are_refused_whatever_their_lot(lots: tuple[Any, Any]) -> None:
     trades = book(
-        trade(1, "B", 2, 200.0, traded_price=100.0, lot_size=lot),
-        trade(2, "B", 2, 10000.0, traded_price=100.0, lot_size=50),
+        trade(1, "B", 50, 500.0, traded_price=10.0, lot_size=lots[0]),
+        trade(2, "S", 1, 500.0, 1, traded_price=10.0, lot_size=lots[1]),
     )
-    with pytest.warns(td.DataWarning, match="multiplier not proved: 1 .* in row 1 is no whole"):
+    for calculate in (td.positions, td.realised_pnl, td.day_pnl):
+        with pytest.raises(ValueError, match=r"price \* 1 in row 0 and .* \* 50 in row 1"):
+            calculate(trades)
+    (row,) = td.positions(trades, multipliers={"10": 50})  # of what the caller has converted
+    assert row.multiplier == 50
+
+
+def test_a_value_of_no_whole_multiple_proves_no_multiplier() -> None:
+    trades = book(
+        trade(1, "B", 2, 200.0, traded_price=100.0),
+        trade(2, "B", 2, 290.0, traded_price=100.0, lot_size=50),
+    )
+    with pytest.warns(td.DataWarning, match=r"multiplier not proved: 1 .* in row 1 is no whole"):
         (row,) = td.positions(trades)
     assert (row.multiplier, row.buy_average) == (None, None)
-    (row,) = td.positions(trades, multipliers={"10": 50})
-    assert (row.multiplier, row.buy_average) == (50, 51.0)
+    (row,) = td.positions(trades, multipliers={"10": 1})
+    assert (row.multiplier, row.buy_average) == (1, 122.5)
 
 
 def test_quantities_in_different_units_are_refused() -> None:

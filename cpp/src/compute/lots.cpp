@@ -59,7 +59,7 @@ class Matcher {
       (bought(row) ? long_ : short_)[group_of(row)].add(remainder(row));
     }
     const std::int64_t settled = trades_.size() - rules_.settlements;
-    TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy);
+    TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy, rules_.origin);
     for (const std::int64_t row : order.rows) take(row);
     for (std::int64_t row = settled; row < trades_.size(); ++row) take(row);
     result_.undecided = std::move(order.undecided);
@@ -134,9 +134,6 @@ struct Evidence {
     constexpr double of_floats = 1e-12;
     return std::fabs(value - shares * price * m) <= a_paisa + of_floats * std::fabs(value);
   }
-  bool fits(double m) const {
-    return std::fabs(value - shares * price * m) <= shares * m * half_a_paisa + a_paisa;
-  }
   double least() const {
     return (std::fabs(value) - a_paisa) / (shares * (std::fabs(price) + half_a_paisa));
   }
@@ -155,11 +152,14 @@ class Proof {
     by_lot_ = by_lot_ && lot > 1 && trade.is_exact(static_cast<double>(lot));
     by_whole_ = by_whole_ && whole_ >= 1 && whole_ < 1e9 && trade.is_exact(whole_);
     if (lot > 1) lot_ = lot;
-    least_ = std::max(least_, std::ceil(trade.least()));
-    most_ = std::min(most_, std::floor(trade.most()));
-    if (odd_ < 0 && (least_ > most_ || trade.value * trade.price < 0)) odd_ = row;
+    const double least = std::max(1.0, std::ceil(trade.least()));
+    const double most = std::floor(trade.most());
+    const bool has_unit = least <= most && trade.value * trade.price >= 0;
+    if (has_unit && conflict_ < 0) check_unit(row, least, most);
+    least_ = std::max(least_, least);
+    most_ = std::min(most_, most);
+    if (odd_ < 0 && (least_ > most_ || !has_unit)) odd_ = row;
     if (first_ < 0) first_ = row;
-    check_unit(row, trade, lot);
   }
   void note_lot(std::int64_t lot) { has_lot_ = has_lot_ || lot > 1; }
 
@@ -180,18 +180,17 @@ class Proof {
   std::int64_t unit_row() const { return unit_row_; }
 
  private:
-  // A trade that agrees with 1 or with the lot size, but not with both, shows its unit.
-  void check_unit(std::int64_t row, const Evidence& trade, std::int64_t lot) {
-    if (lot <= 1) return;
-    const bool of_one = trade.fits(1);
-    if (of_one == trade.fits(static_cast<double>(lot))) return;
-    const std::int64_t unit = of_one ? 1 : lot;
-    if (unit_ == 0) {
-      unit_ = unit;
-      unit_row_ = row;
-    } else if (unit_ != unit && conflict_ < 0) {
+  // Trades that have whole multipliers, but none in common, count in different units.
+  void check_unit(std::int64_t row, double least, double most) {
+    if (most < unit_least_ || least > unit_most_) {
       conflict_ = row;
+      unit_row_ = most < unit_least_ ? least_row_ : most_row_;
+      return;
     }
+    if (least > unit_least_ || least_row_ < 0) least_row_ = row;
+    if (most < unit_most_ || most_row_ < 0) most_row_ = row;
+    unit_least_ = std::max(unit_least_, least);
+    unit_most_ = std::min(unit_most_, most);
   }
 
   bool by_one_ = true;
@@ -204,7 +203,10 @@ class Proof {
   double most_ = HUGE_VAL;
   std::int64_t first_ = -1;
   std::int64_t odd_ = -1;
-  std::int64_t unit_ = 0;
+  double unit_least_ = 1;  // of the trades that have a whole multiplier
+  double unit_most_ = HUGE_VAL;
+  std::int64_t least_row_ = -1;
+  std::int64_t most_row_ = -1;
   std::int64_t unit_row_ = -1;
   std::int64_t conflict_ = -1;
 };

@@ -18,6 +18,7 @@ struct MatchingRules {
   // By row: whether a sale without a lot to close may open a short one.
   std::span<const std::uint8_t> may_short;
   std::int64_t counted_from = INT64_MIN;  // microseconds; what closes before is not reported
+  std::span<const std::int32_t> origin;   // by row: see `in_time`
 };
 
 // A quantity of a lot that a trade closed; both are rows, the values exact.

@@ -20,10 +20,11 @@ constexpr int time_of_trade = trade_schema["exch_trade_time"];
 
 class Orderer {
  public:
-  Orderer(const GroupPart& trades, std::string_view buy)
+  Orderer(const GroupPart& trades, std::string_view buy, std::span<const std::int32_t> origin)
       : trades_(trades),
         table_(*trades.rows.table),
         buy_(buy),
+        origin_(origin),
         times_(table_.column(time_of_trade).as<std::int64_t>() + trades.rows.start) {}
 
   TradeOrder run(std::int64_t begin, std::int64_t end) {
@@ -102,6 +103,20 @@ class Orderer {
     for (std::vector<std::int64_t>& set : sets) work(set);
   }
 
+  // Calls work with the rows of each origin.
+  template <typename Work>
+  void for_each_origin(std::vector<std::int64_t>& rows, const Work& work) const {
+    if (origin_.empty()) return work(rows);
+    const auto origin = [this](std::int64_t row) { return origin_[at(row)]; };
+    std::ranges::stable_sort(rows, {}, origin);
+    for (auto begin = rows.begin(); begin != rows.end();) {
+      const auto end = std::ranges::upper_bound(begin, rows.end(), origin(*begin), {}, origin);
+      std::vector<std::int64_t> part(begin, end);
+      work(part);
+      begin = end;
+    }
+  }
+
   // Sets the rank of each row within its second. Row numbers count through a response, trade
   // numbers through an exchange's segment. A number that contradicts the times, and the place of a
   // row, which a sort changes, rank the rows but do not decide.
@@ -129,11 +144,13 @@ class Orderer {
                         orders(response, by_place));
     });
     for_each_set(rest, {trade_schema["exchange"], trade_schema["segment"]},
-                 [&](std::vector<std::int64_t>& part) {
-                   if (follows_time(part, by_row) || follows_time(part, by_trade) ||
-                       (of_one_time(part) && (orders(part, by_trade) || orders(part, by_row)))) {
-                     decide(part);
-                   }
+                 [&](std::vector<std::int64_t>& shown) {
+                   for_each_origin(shown, [&](std::vector<std::int64_t>& part) {
+                     if (follows_time(part, by_row) || follows_time(part, by_trade) ||
+                         (of_one_time(part) && (orders(part, by_trade) || orders(part, by_row)))) {
+                       decide(part);
+                     }
+                   });
                  });
   }
 
@@ -172,6 +189,7 @@ class Orderer {
   const GroupPart& trades_;
   const Table& table_;
   std::string_view buy_;
+  std::span<const std::int32_t> origin_;
   const std::int64_t* times_;
   std::vector<std::int64_t> ranks_;
   std::vector<std::int64_t> set_;  // by row: those whose ranks compare, or undecided
@@ -180,8 +198,8 @@ class Orderer {
 }  // namespace
 
 TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
-                   std::string_view buy) {
-  return Orderer(trades, buy).run(begin, end);
+                   std::string_view buy, std::span<const std::int32_t> origin) {
+  return Orderer(trades, buy, origin).run(begin, end);
 }
 
 }  // namespace tradingdata

@@ -110,3 +110,17 @@ TEST_CASE("a multiplier is what gives the value of every trade") {
   CHECK(multiplier({{"1", "B", 1, 2, 100, 3000}, {"2", "S", 2, 1, 110, 1700}}) == 0);
   CHECK(multiplier({{"1", "B", 1, 2, 0, 0}}) == Multipliers::unsaid);
 }
+
+TEST_CASE("trades whose values have no multiplier in common count in different units") {
+  const auto conflict = [](const std::vector<Fill>& fills) {
+    const TablePtr table = test::trades(fills);
+    const Groups groups = test::grouped(table, {{trade_schema["client_id"]}});
+    const Multipliers found = multipliers_of(groups.parts[0], std::vector<std::int32_t>{0});
+    return std::pair(found.proof[0], found.odd[0]);
+  };
+  CHECK(conflict({{"1", "B", 1, 50, 10, 500}, {"2", "S", 2, 1, 10, 500}}) ==
+        std::pair<std::int64_t, std::int64_t>(0, 1));
+  CHECK(conflict({{"1", "B", 1, 1, 10, 500}, {"2", "S", 2, 50, 10, 500}}) ==
+        std::pair<std::int64_t, std::int64_t>(0, 1));
+  CHECK(conflict({{"1", "B", 1, 2, 100, 3000}, {"2", "S", 2, 1, 110, 1700}}).first == -1);
+}

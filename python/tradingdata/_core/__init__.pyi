@@ -182,6 +182,7 @@ class Groups:
         settlements: int,
         may_short: Sequence[bool],
         counted_from: date | None,
+        origin: Sequence[int],
     ) -> tuple[
         _Matches, _LotParts, _LotParts, tuple[list[int], list[int], list[int]], list[int]
     ]: ...

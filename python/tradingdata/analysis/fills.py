@@ -425,7 +425,7 @@ def _reason(rows: Slice, where: Callable[[int], str], odd: int) -> str:
     trade = rows[odd]
     return (
         f"trade_value {trade.trade_value} in {where(odd)} is no whole multiple of quantity "
-        f"{trade.quantity} * traded_price {trade.traded_price}, or not that of other trades; pass "
+        f"{trade.quantity} * traded_price {trade.traded_price}, or fits several; pass "
         "`multipliers`"
     )
 

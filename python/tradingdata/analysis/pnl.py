@@ -17,7 +17,7 @@ from .fills import Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
-from .keys import EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
+from .keys import CONTRACT, EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -250,8 +250,15 @@ class Matching:
         permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
         self.found, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
-            self._buy, self.decimals, *limits, permitted, day
+            self._buy, self.decimals, *limits, permitted, day, self._origin()
         )
+
+    def _origin(self) -> list[int]:
+        """Returns the number of the exchange where each row was traded, if ISINs changed some."""
+        if not self.fills.is_by_isin:
+            return []
+        numbers: list[int] = _core.Groups([self.fills.sent], CONTRACT[:2]).numbers()
+        return numbers + [-1] * self._settled
 
     def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
