@@ -139,7 +139,7 @@ def test_a_missing_price_is_carried_and_named() -> None:
 
 def test_a_key_that_matched_nothing_is_named() -> None:
     prices = {day: {"INFY": 101.0} for day in (MONDAY, WEDNESDAY)}
-    with pytest.warns(td.DataWarning, match="prices has 'INFY', which is no security_id here"):
+    with pytest.warns(td.DataWarning, match="prices has 'INFY', which names no contract here"):
         td.daily_pnl(held(), prices=prices)
 
 

@@ -68,7 +68,7 @@ def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
 def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
     """Returns the issue of keys of an argument that are about nothing in the result."""
     text = ", ".join(map(repr, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
-    note = f"{argument} has {text}, which means nothing here"
+    note = f"{argument} has {text}, which names no contract here"
     return [Note(NO_KEY, UNUSED, note, len(keys))] if keys else []
 
 
