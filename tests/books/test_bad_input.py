@@ -30,7 +30,7 @@ def test_no_base_url_says_where_to_give_one(kind: Any) -> None:
     with pytest.raises(td.ConfigurationError) as caught:
         kind()
     assert str(caught.value) == (
-        "no base URL: pass `base_url`, set TRADINGDATA_BASE_URL or use a profile (--profile); "
+        "no base URL: pass `base_url`, set TRADINGDATA_BASE_URL or use a profile; "
         "to try the package without an account, run `python -m tradingdata demo`"
     )
 
@@ -136,7 +136,7 @@ def test_no_token_says_where_to_give_one(call: Any, method: str, service: Servic
     assert isinstance(error, td.ConfigurationError)
     assert str(error) == (
         "the books need an access token: pass `access_token`, set TRADINGDATA_ACCESS_TOKEN "
-        "or use a profile (--profile)"
+        "or use a profile"
     )
     assert service.connections == []
 

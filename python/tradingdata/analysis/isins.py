@@ -16,6 +16,7 @@ from .realised import LONG, RealisedPnl
 MATCH_BY = ("security_id", "isin")
 DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
 _ISIN, _TIME = "isin", "exch_trade_time"
+_EXCHANGE = KEYED.index("exchange")
 _FORM = re.compile("[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
 Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security with it
@@ -94,6 +95,7 @@ def elsewhere(pnl: RealisedPnl) -> list[Note]:
             sides.setdefault(holder, {}).setdefault(lot.side == LONG, leading)
     for both in sides.values():
         if len(both) == 2 and both[True][: len(KEY)] != both[False][: len(KEY)]:
-            text = f'{named(both[True])} and {named(both[False])}: match_by="isin" closes them'
+            places = (f"{named(each)} on {each[_EXCHANGE]}" for each in (both[True], both[False]))
+            text = f'{" and ".join(places)}: match_by="isin" closes them'
             notes.append(Note(both[True], ELSEWHERE, text))
     return notes
