@@ -97,7 +97,7 @@ std::string format_date(std::int32_t days) {
   return text;
 }
 
-std::string format_timestamp(std::int64_t micros) {
+std::string format_timestamp(std::int64_t micros, const ZoneOffset& offset) {
   const std::int32_t day = day_of(micros);
   const std::int64_t rest = micros - day * micros_per_day;
   const auto seconds = static_cast<int>(rest / micros_per_second);
@@ -110,6 +110,7 @@ std::string format_timestamp(std::int64_t micros) {
     std::snprintf(text, sizeof text, ".%06d", fraction);
     result += text;
   }
+  if (offset) result += format_offset(offset(micros));
   return result;
 }
 

@@ -52,12 +52,12 @@ TimeFit parse_timestamp(std::string_view text, Timestamp& time);
 // Days since 1970-01-01.
 TimeFit parse_date(std::string_view text, std::int32_t& days);
 
-// As on the wire; a fraction follows where there is one.
-std::string format_timestamp(std::int64_t micros);
-std::string format_date(std::int32_t days);
-
 // A time zone's offset from UTC in microseconds, at a time on its wall clock.
 using ZoneOffset = std::function<std::int64_t(std::int64_t micros)>;
+
+// As on the wire; a fraction follows where there is one, and the offset of a zone if it is given.
+std::string format_timestamp(std::int64_t micros, const ZoneOffset& offset = {});
+std::string format_date(std::int32_t days);
 
 // A time zone's offset in microseconds as "+05:30"; seconds follow where there are any.
 std::string format_offset(std::int64_t micros);

@@ -113,23 +113,16 @@ void put_number(std::string& out, double value) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
-              const CsvOptions& options) {
-  const Column& column = table.column(field);
-  if (!column.valid(row)) return;
-  switch (table.schema().field(field).kind) {
-    case Kind::text: return put_csv_text(out, table.text(field, row), options.spreadsheet);
-    case Kind::integer: out += digits_of(column.as<std::int64_t>()[row]); return;
-    case Kind::number: return put_number(out, column.as<double>()[row]);
-    case Kind::timestamp: {
-      const std::int64_t micros = column.as<std::int64_t>()[row];
-      out += format_timestamp(micros);
-      if (options.offset) out += format_offset(options.offset(micros));
-      return;
-    }
-    case Kind::date: out += format_date(column.as<std::int32_t>()[row]); return;
-  }
-}
+struct CellWriter {
+  std::string& out;
+  const CsvOptions& options;
+
+  void operator()(std::string_view text) const { put_csv_text(out, text, options.spreadsheet); }
+  void operator()(std::int64_t value) const { out += digits_of(value); }
+  void operator()(double value) const { put_number(out, value); }
+  void operator()(Moment time) const { out += format_timestamp(time.micros, options.offset); }
+  void operator()(Day day) const { out += format_date(day.days); }
+};
 
 }  // namespace
 
@@ -149,7 +142,9 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
   });
   for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
     const std::size_t begin = out.size();
-    put_line([&](int column) { put_cell(out, table, column, row, options); });
+    put_line([&](int column) {
+      if (table.valid(column, row)) visit_cell(table, column, row, CellWriter{out, options});
+    });
     // Readers skip blank lines, and the row would be lost.
     if (out.size() == begin + line_end.size()) out.insert(begin, "\"\"");
   }

@@ -22,26 +22,18 @@ std::string as_number(double value) {
   return digits;
 }
 
-void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
-              const JsonOptions& options) {
-  const Column& column = table.column(field);
-  if (!column.valid(row)) {
-    out += "null";
-    return;
+struct CellWriter {
+  std::string& out;
+  const JsonOptions& options;
+
+  void operator()(std::string_view text) const { put_json_text(out, text); }
+  void operator()(std::int64_t value) const { out += digits_of(value); }
+  void operator()(double value) const { out += as_number(value); }
+  void operator()(Moment time) const {
+    put_json_text(out, format_timestamp(time.micros, options.offset));
   }
-  switch (table.schema().field(field).kind) {
-    case Kind::text: return put_json_text(out, table.text(field, row));
-    case Kind::integer: out += digits_of(column.as<std::int64_t>()[row]); return;
-    case Kind::number: out += as_number(column.as<double>()[row]); return;
-    case Kind::timestamp: {
-      const std::int64_t micros = column.as<std::int64_t>()[row];
-      std::string text = format_timestamp(micros);
-      if (options.offset) text += format_offset(options.offset(micros));
-      return put_json_text(out, text);
-    }
-    case Kind::date: return put_json_text(out, format_date(column.as<std::int32_t>()[row]));
-  }
-}
+  void operator()(Day day) const { put_json_text(out, format_date(day.days)); }
+};
 
 bool is_field(const Table& table, const Extra& extra, const JsonOptions& options) {
   const int field = table.schema().find(table.extra_name(extra));
@@ -66,7 +58,11 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
     } else {
       put_key(declared.name);
     }
-    put_cell(out, table, field, row, options);
+    if (table.valid(field, row)) {
+      visit_cell(table, field, row, CellWriter{out, options});
+    } else {
+      out += "null";
+    }
   }
   if (options.extras) {
     for (const Extra& extra : table.extras_of(row)) {

@@ -160,17 +160,16 @@ class Copier {
   template <typename RowAt>
   void copy(const Table& from, std::int64_t count, const RowAt& row_at) {
     const Schema& schema = from.schema();
-    constexpr std::identity same;
-    const auto kept = [&](const TextView& view) {
-      return view.is_inline() ? view : into_.keep_text(from.text(view));
-    };
     for (int field = 0; field < schema.width(); ++field) {
-      switch (schema.field(field).kind) {
-        case Kind::text: copy_cells<TextView>(from, field, count, row_at, kept); break;
-        case Kind::date: copy_cells<std::int32_t>(from, field, count, row_at, same); break;
-        default:
-          copy_cells<std::int64_t>(from, field, count, row_at, same);  // bits, of a number too
-      }
+      with_stored(schema.field(field).kind, [&]<typename T>(const T&) {
+        copy_cells<T>(from, field, count, row_at, [&](const T& value) {
+          if constexpr (std::is_same_v<T, TextView>) {
+            return value.is_inline() ? value : into_.keep_text(from.text(value));
+          } else {
+            return value;
+          }
+        });
+      });
     }
     if (!from.extras().empty()) copy_extras(from, count, row_at);
     into_.set_masked(into_.table().masked() && from.masked());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,21 +29,17 @@ bool same_values(const Table& a, std::int64_t row_a, const Table& b, std::int64_
     }
     return true;
   };
-  const auto stored = [&]<typename T>(const T* left) {
-    return all(left, y.as<T>(), [](T one, T other) { return one == other; });
-  };
-  switch (a.schema().field(field).kind) {
-    case Kind::text:
-      return all(x.as<TextView>(), y.as<TextView>(),
-                 [&](const TextView& one, const TextView& other) {
-                   // The size and the first bytes distinguish most texts, and all short ones.
-                   if (one.is_inline()) return std::memcmp(&one, &other, sizeof one) == 0;
-                   return one.size == other.size && a.text(one) == b.text(other);
-                 });
-    case Kind::number: return stored(x.as<double>());
-    case Kind::date: return stored(x.as<std::int32_t>());
-    default: return stored(x.as<std::int64_t>());
-  }
+  return with_stored(a.schema().field(field).kind, [&]<typename T>(const T&) {
+    return all(x.as<T>(), y.as<T>(), [&](const T& one, const T& other) {
+      if constexpr (std::is_same_v<T, TextView>) {
+        // The size and the first bytes distinguish most texts, and all short ones.
+        if (one.is_inline()) return std::memcmp(&one, &other, sizeof one) == 0;
+        return one.size == other.size && a.text(one) == b.text(other);
+      } else {
+        return one == other;
+      }
+    });
+  });
 }
 
 // Appends bytes that are equal where the values are.

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,13 +85,20 @@ struct Issue {
   std::string raw;       // the first's JSON text, capped; personal data is not shown
 };
 
+// Calls work with a value of the type in which a column of the kind stores its values.
+template <typename Work>
+constexpr auto with_stored(Kind kind, const Work& work) {
+  switch (kind) {
+    case Kind::text: return work(TextView());
+    case Kind::number: return work(double());
+    case Kind::date: return work(std::int32_t());
+    default: return work(std::int64_t());
+  }
+}
+
 // Bytes of one value in a column.
 constexpr std::int64_t width_of(Kind kind) {
-  switch (kind) {
-    case Kind::text: return sizeof(TextView);
-    case Kind::date: return sizeof(std::int32_t);
-    default: return sizeof(std::int64_t);
-  }
+  return with_stored(kind, [](auto value) { return static_cast<std::int64_t>(sizeof value); });
 }
 
 // The values of one field, in the memory of a table.
@@ -174,15 +182,34 @@ using TablePtr = std::shared_ptr<const Table>;
 // Calls work(read), where read(row) gives a row's value of a field in the type that its kind has.
 template <typename Work>
 auto with_values(const Table& table, int field, const Work& work) {
-  const auto stored = [&]<typename T>(const T* values) {
-    return work([values](std::int64_t row) { return values[row]; });
-  };
+  return with_stored(table.schema().field(field).kind, [&]<typename T>(const T&) {
+    if constexpr (std::is_same_v<T, TextView>) {
+      return work([&](std::int64_t row) { return table.text(field, row); });
+    } else {
+      const T* const values = table.column(field).as<T>();
+      return work([values](std::int64_t row) { return values[row]; });
+    }
+  });
+}
+
+// A time and a day as a cell holds them.
+struct Moment {
+  std::int64_t micros;
+};
+struct Day {
+  std::int32_t days;
+};
+
+// Calls visit with a cell's value, which must exist, in a type that only its kind has.
+template <typename Visit>
+decltype(auto) visit_cell(const Table& table, int field, std::int64_t row, const Visit& visit) {
   const Column& column = table.column(field);
   switch (table.schema().field(field).kind) {
-    case Kind::text: return work([&](std::int64_t row) { return table.text(field, row); });
-    case Kind::number: return stored(column.as<double>());
-    case Kind::date: return stored(column.as<std::int32_t>());
-    default: return stored(column.as<std::int64_t>());
+    case Kind::text: return visit(table.text(field, row));
+    case Kind::number: return visit(column.as<double>()[row]);
+    case Kind::timestamp: return visit(Moment{column.as<std::int64_t>()[row]});
+    case Kind::date: return visit(Day{column.as<std::int32_t>()[row]});
+    default: return visit(column.as<std::int64_t>()[row]);
   }
 }
 
