@@ -113,7 +113,7 @@ void put_number(std::string& out, double value) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-struct CellWriter {
+struct CsvCell {
   std::string& out;
   const CsvOptions& options;
 
@@ -143,7 +143,7 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
   for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
     const std::size_t begin = out.size();
     put_line([&](int column) {
-      if (table.valid(column, row)) visit_cell(table, column, row, CellWriter{out, options});
+      if (table.valid(column, row)) visit_cell(table, column, row, CsvCell{out, options});
     });
     // Readers skip blank lines, and the row would be lost.
     if (out.size() == begin + line_end.size()) out.insert(begin, "\"\"");

@@ -22,7 +22,7 @@ std::string as_number(double value) {
   return digits;
 }
 
-struct CellWriter {
+struct JsonCell {
   std::string& out;
   const JsonOptions& options;
 
@@ -59,7 +59,7 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
       put_key(declared.name);
     }
     if (table.valid(field, row)) {
-      visit_cell(table, field, row, CellWriter{out, options});
+      visit_cell(table, field, row, JsonCell{out, options});
     } else {
       out += "null";
     }
