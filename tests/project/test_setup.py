@@ -60,9 +60,11 @@ def test_an_old_compiler_gets_a_sentence(compiler: str, version: str, refused: b
 def configured(folder: Path, *options: str) -> str:
     """What CMake says of the core that it cannot configure."""
     path = f"{ROOT}/.venv-tools/bin:{os.environ['PATH']}"
-    if (cmake := shutil.which("cmake", path=path)) is None:
-        pytest.skip("needs CMake")
-    command = [cmake, "-S", f"{ROOT}/cpp", "-B", str(folder), "-DTRADINGDATA_TESTS=OFF", *options]
+    cmake, ninja = (shutil.which(program, path=path) for program in ("cmake", "ninja"))
+    if cmake is None or ninja is None:
+        pytest.skip("needs CMake and Ninja")
+    command = [cmake, "-G", "Ninja", "-S", f"{ROOT}/cpp", "-B", str(folder), *options]
+    command.append("-DTRADINGDATA_TESTS=OFF")
     env = os.environ | {"PATH": path}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1
