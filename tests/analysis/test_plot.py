@@ -140,8 +140,9 @@ def contrast(one: str, other: str) -> float:
 def test_a_chart_has_no_paper_of_its_own(name: str, books: Any) -> None:
     ax = charts(*books)[name]()
     assert [part.get_facecolor()[3] for part in (ax.figure.patch, ax.patch)] == [0, 0]
-    texts = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.title, *ax.texts]
+    texts = [*ax.get_xticklabels(), ax.title, *ax.texts]
     assert {text.get_color() for text in texts} == {style.INK}
+    assert {text.get_color() for text in ax.get_yticklabels()} == {style.INK_Y}
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#111111"])
@@ -156,6 +157,17 @@ def test_every_colour_is_legible_on_light_and_dark_pages(page: str) -> None:
     ]
     assert [colour for colour in colours if contrast(colour, page) < 3] == []
     assert contrast(style.INK, page) >= 4.25  # no colour has more than 4.35 with both
+    assert contrast(style.INK_Y, page) >= 3.9
+
+
+def test_jupyter_puts_no_box_behind_a_chart() -> None:
+    """It does if all labels of ticks are dark, or all are light."""
+    parts = (0.299, 0.587, 0.114)
+    brightness = [
+        sum(part * value for part, value in zip(parts, to_rgb(ink), strict=True))
+        for ink in (style.INK, style.INK_Y)
+    ]
+    assert brightness[0] < 0.5 < brightness[1] < brightness[0] + 0.03
 
 
 def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:

@@ -44,6 +44,9 @@ Kind = Literal["shares", "future", "option"]
 
 # Okabe and Ito's colours, as far as they have a contrast of 3:1 with white and with a dark page.
 INK = "#7a7a7a"
+# A notebook puts a transparent picture on a white box if all its tick labels are dark, and on a
+# dark one if all are light. These are just light, and those of the other axis just dark.
+INK_Y = "#808080"
 BOUGHT, SOLD = "#0072b2", "#d55e00"
 GAIN, LOSS, PENDING = "#009e73", SOLD, "#cc79a7"
 _STATUS = {"success": GAIN, "pending": PENDING, "error": LOSS}
@@ -63,7 +66,7 @@ STYLE: dict[str, Any] = {
     "axes.prop_cycle": f"cycler('color', {[BOUGHT, SOLD, GAIN, PENDING, *_OTHERS]!r})",
     "text.color": INK,
     "xtick.color": INK,
-    "ytick.color": INK,
+    "ytick.color": INK_Y,
     "grid.color": INK,
     "grid.alpha": 0.25,
     "legend.frameon": False,
@@ -93,7 +96,8 @@ def _axes(ax: axes.Axes | None, *heights: float) -> Iterator[list[axes.Axes]]:
             _, grid = pyplot.subplots(len(heights), squeeze=False, layout="constrained", **size)
             panels = list(grid.flat)
             for panel in panels:  # ticks are made when they are drawn, after the style has ended
-                panel.tick_params(which="both", color=INK, labelcolor=INK)
+                panel.tick_params("x", which="both", color=INK, labelcolor=INK)
+                panel.tick_params("y", which="both", color=INK_Y, labelcolor=INK_Y)
         yield panels
 
 
