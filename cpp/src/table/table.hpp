@@ -88,12 +88,10 @@ struct Issue {
 // Calls work with a value of the type in which a column of the kind stores its values.
 template <typename Work>
 constexpr auto with_stored(Kind kind, const Work& work) {
-  switch (kind) {
-    case Kind::text: return work(TextView());
-    case Kind::number: return work(double());
-    case Kind::date: return work(std::int32_t());
-    default: return work(std::int64_t());
-  }
+  if (kind == Kind::text) return work(TextView());
+  if (kind == Kind::number) return work(double());
+  if (kind == Kind::date) return work(std::int32_t());
+  return work(std::int64_t());
 }
 
 // Bytes of one value in a column.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
@@ -52,6 +53,11 @@ def _renew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
+
+
+@atexit.register  # while the types of DuckDB are there
+def _close() -> None:
+    _known.clear()
 
 
 def _database(folder: str | None) -> Any:
