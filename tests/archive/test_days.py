@@ -395,3 +395,12 @@ def test_a_slow_response_or_an_absurd_clock_of_the_service_decides_nothing(
         warnings.simplefilter("error")
         entry = archive.add(book)
     assert (entry.at, entry.days) == (at, (DAY,))
+
+
+def test_the_same_trades_after_midnight_are_a_repeat(archive: td.Archive) -> None:
+    """They are those of the day before, as their times say, and no response covers the new day."""
+    night = FRIDAY + dt.timedelta(1)
+    stored = [
+        archive.add(trades_at(night, at, trade("1", FRIDAY))).stored for at in ("01:00", "01:05")
+    ]
+    assert stored == [True, False]

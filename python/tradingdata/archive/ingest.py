@@ -232,7 +232,8 @@ class Ingest:
         """Says in a line which response it repeats, the newest one of its days; returns whether."""
         known = log.days.get((line["account"], line["book"]), {})
         known = {day: [x for x in lines if not x["error"]] for day, lines in known.items()}
-        last = max(known.get(line["day"], []), key=rank_of, default=None)
+        received = log.received.get((line["account"], line["book"], line["day"]), [])
+        last = max(received, key=rank_of, default=None)
         if last is None or last["body"] != line["body"]:
             return False
         root = log.lines[last["repeats"] or last["id"]]

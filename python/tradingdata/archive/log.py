@@ -44,6 +44,8 @@ class Log:
         self.withdrawn = set(withdrawn)
         # Of responses and failures that were not withdrawn, by account and book, and day.
         self.days: dict[tuple[str, str], dict[str, list[Line]]] = {}
+        # Of responses alone, by the day of their receipt, which trades of a night may not have.
+        self.received: dict[tuple[str, str, str], list[Line]] = defaultdict(list)
         self.covered: dict[tuple[str, str], set[int]] = defaultdict(set)
         self.failed: dict[tuple[str, str], set[int]] = defaultdict(set)
         self.since: dict[str, str] = {}
@@ -97,6 +99,8 @@ class Log:
         self.covered[account, book].update(map(_ordinal, line["covered"]))
         if line["error"] is not None:
             self.failed[account, book].update(map(_ordinal, line["days"]))
+        else:
+            self.received[account, book, line["day"]].append(line)
 
     def heads(self) -> list[Json]:
         """Returns the commits that no other saw, for the next one to name."""
