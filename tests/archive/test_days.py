@@ -398,9 +398,7 @@ def test_a_slow_response_or_an_absurd_clock_of_the_service_decides_nothing(
 
 
 def test_the_same_trades_after_midnight_are_a_repeat(archive: td.Archive) -> None:
-    """They are those of the day before, as their times say, and no response covers the new day."""
-    night = FRIDAY + dt.timedelta(1)
-    stored = [
-        archive.add(trades_at(night, at, trade("1", FRIDAY))).stored for at in ("01:00", "01:05")
-    ]
-    assert stored == [True, False]
+    """They are those of an earlier day, and no response covers the new one yet."""
+    night, rows = FRIDAY + dt.timedelta(1), trade("1", FRIDAY - dt.timedelta(6))
+    entries = [archive.add(trades_at(night, at, rows)) for at in ("01:00", "01:05")]
+    assert [entry.stored for entry in entries] == [True, False]
