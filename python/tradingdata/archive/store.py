@@ -245,9 +245,14 @@ class Store:
             log: The log.
             months: Where to look for row files; everywhere if None.
         """
-        orphans = self._orphans(log, months)
-        damaged = {_commit_of(path): problem for path, problem in log.damaged.items()}
-        absent = (log.saw.keys() | orphans.keys()) - log.drafts
+        for attempt in range(3):
+            orphans = self._orphans(log, months)
+            damaged = {_commit_of(path): problem for path, problem in log.damaged.items()}
+            absent = (log.saw.keys() | orphans.keys()) - log.drafts - log.known
+            if not absent - damaged.keys() or attempt == 2:
+                break
+            time.sleep(0.02 * attempt)  # a file that is renamed while a folder is listed
+            log = self.log()
         found = []
         for name in sorted((damaged.keys() | absent) - log.known):
             day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
@@ -260,20 +265,14 @@ class Store:
 
     def _orphans(self, log: Log, months: Collection[str] | None) -> dict[str, list[str]]:
         """Returns row files that no log file names, by their commit."""
-        for attempt in range(3):
-            found: dict[str, list[str]] = {}
-            for book in BOOKS:
-                for folder in self.folder.names(book):
-                    if months is None or folder.removeprefix("month=") in months:
-                        for name in self.folder.names(f"{book}/{folder}"):
-                            path = f"{book}/{folder}/{name}"
-                            if name.endswith(".parquet") and path not in log.contents:
-                                found.setdefault(_commit_of(name), []).append(path)
-            new = found.keys() - {_commit_of(path) for path in log.damaged}
-            if not new - log.drafts or attempt == 2:
-                break
-            time.sleep(0.02 * attempt)  # a file that is renamed while a folder is listed
-            log = self.log()
+        found: dict[str, list[str]] = {}
+        for book in BOOKS:
+            for folder in self.folder.names(book):
+                if months is None or folder.removeprefix("month=") in months:
+                    for name in self.folder.names(f"{book}/{folder}"):
+                        path = f"{book}/{folder}/{name}"
+                        if name.endswith(".parquet") and path not in log.contents:
+                            found.setdefault(_commit_of(name), []).append(path)
         return {name: paths for name, paths in found.items() if name not in log.drafts}
 
     def compact(self, merge: Merge) -> int:
