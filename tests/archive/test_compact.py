@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -142,3 +143,19 @@ def rewritten(log: Path, rows: Path) -> None:
     body = json.dumps(content).encode()
     digest = hashlib.sha256(body).hexdigest()[:32]
     log.rename(log.with_name(f"{log.name.rpartition('-')[0]}-{digest}.json")).write_bytes(body)
+
+
+def test_responses_that_two_merged_files_have_are_read_once(tmp_path: Path) -> None:
+    """Of compactions at once, each merges a response that the other one did not see."""
+    base = archive_with(tmp_path / "base", *(trade_response(trade(x), account=x) for x in "AB"))
+    for name in "CD":
+        shutil.copytree(base.path, tmp_path / name)
+        own = td.Archive(tmp_path / name)
+        own.add(trade_response(trade(name), account=name))
+        own.compact()
+    shutil.copytree(tmp_path / "C", tmp_path / "D", dirs_exist_ok=True)
+    both = td.Archive(tmp_path / "D")
+    assert sorted(numbers(both.trades(DAY))) == ["A", "B", "C", "D"]
+    assert both.sql("SELECT count(*) AS n FROM trades", DAY)[0].n == 4
+    both.compact()
+    assert sorted(numbers(both.trades(DAY))) == ["A", "B", "C", "D"]

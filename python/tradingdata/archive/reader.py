@@ -164,7 +164,7 @@ class Reader:
             ]
             pairs = {(each.fetch_id, each.day) for each in taken if not each.several}
             is_plain = len(pairs) == len(taken) and all(
-                (one, day) in pairs
+                (one, day) in pairs and files[one, file["month"]]["path"] == file["path"]
                 for file in {file["path"]: file for file in files.values()}.values()
                 for one in log.contents[file["path"]]
                 for day, rows in log.lines[one]["days"].items()
