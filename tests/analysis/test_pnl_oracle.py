@@ -102,7 +102,7 @@ def test_every_share_is_matched_as_the_oracle_matches_it(
 
 
 def renumbered(made: list[td.Trade]) -> list[td.Trade]:
-    return [row._replace(trade_no=f"T{row.trade_no}") for row in made]
+    return [row._replace(trade_no=f"9{row.trade_no}") for row in made]
 
 
 def round_trips(made: list[td.Trade]) -> Any:

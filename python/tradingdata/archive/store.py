@@ -245,16 +245,19 @@ class Store:
             log: The log.
             months: Where to look for row files; everywhere if None.
         """
-        for attempt in range(3):
+        absent: set[str] | None = None
+        for wait in (0, 0.02, 0):
             orphans = self._orphans(log, months)
             damaged = {_commit_of(path): problem for path, problem in log.damaged.items()}
-            absent = (log.saw.keys() | orphans.keys()) - log.drafts - log.known
-            if not absent - damaged.keys() or attempt == 2:
+            here = (log.saw.keys() | orphans.keys()) - log.drafts - log.known
+            # Others may begin commits, and rename files, while folders are listed.
+            absent = here if absent is None else here & absent
+            if not absent - damaged.keys():
                 break
-            time.sleep(0.02 * attempt)  # a file that is renamed while a folder is listed
+            time.sleep(wait)
             log = self.log()
         found = []
-        for name in sorted((damaged.keys() | absent) - log.known):
+        for name in sorted((damaged.keys() | (absent or set())) - log.known):
             day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
             saw = log.saw.get(name, {"days": (day, day), "ids": None})
             ids = None if saw["ids"] is None else frozenset(saw["ids"])
