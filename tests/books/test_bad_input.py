@@ -43,8 +43,8 @@ def test_no_base_url_says_where_to_give_one(kind: Any) -> None:
         ("https://", "base_url has no host: pass an address like https://api.example.com"),
         ("https://api.example.test/\0", "control"),
         ("https://api.example.test\ud800", "lone surrogate"),
-        ("http://api.example.test", "must start with https"),  # F66
-        ("https://user:canary@api.example.test", "user name or password"),  # F68
+        ("http://api.example.test", "must start with https"),
+        ("https://user:canary@api.example.test", "user name or password"),
     ],
     ids=ascii,
 )
@@ -116,7 +116,7 @@ def test_a_huge_timeout_is_a_long_one(service: Service, huge: Any) -> None:
     ],
     ids=lambda text: ascii(text)[:24],
 )
-def test_f100_a_token_that_cannot_be_a_header_is_refused_and_not_shown(
+def test_a_token_that_cannot_be_a_header_is_refused_and_not_shown(
     kind: Any, token: str, why: str
 ) -> None:
     with pytest.raises(td.ConfigurationError) as caught:
@@ -179,7 +179,7 @@ def test_a_call_s_own_timeout_is_checked_like_the_client_s(
     assert service.connections == []
 
 
-def test_f14_a_ca_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_ca_file_that_is_not_there(tmp_path: Path) -> None:
     missing = tmp_path / "missing.pem"
     with pytest.raises(td.ConfigurationError) as caught:
         td.Client(HTTPS, ca_file=missing)
@@ -191,7 +191,7 @@ def test_f14_a_ca_file_that_is_not_there(tmp_path: Path) -> None:
         td.Client(HTTPS, ca_file=tmp_path)
 
 
-def test_f18_verification_cannot_be_turned_off() -> None:
+def test_verification_cannot_be_turned_off() -> None:
     for kind in (td.Client, td.AsyncClient):
         options = inspect.signature(kind).parameters
         assert not {"verify", "insecure", "verify_tls", "ssl"} & set(options)
@@ -213,7 +213,7 @@ def test_f18_verification_cannot_be_turned_off() -> None:
     ],
     ids=["save", "load", "csv", "json", "excel", "parquet", "token_file", "Archive"],
 )
-def test_f125_a_path_is_no_number_and_has_no_lone_surrogate(call: Any) -> None:
+def test_a_path_is_no_number_and_has_no_lone_surrogate(call: Any) -> None:
     """``open`` takes a number for a descriptor, True for standard output, and closes it."""
     for number in (True, 1):
         with pytest.raises(TypeError, match=f"path must be a path, not {number}"):

@@ -41,7 +41,6 @@ class TestIssues:
 
 class TestIssuesOfAllRows:
     def test_two_clients_and_a_repeated_trade_are_issues(self) -> None:
-        """F98"""
         rows = trades(10, variety=True)
         for i, row in enumerate(rows):
             row["client_id"] = "CL0001" if i < 7 else "CL0002, with a long name"
@@ -71,7 +70,6 @@ class TestIssuesOfAllRows:
 
     @pytest.mark.parametrize("count", [1, 2, 3, 100, 3000])
     def test_repeated_trades_are_found_as_a_set_of_keys_finds_them(self, count: int) -> None:
-        """F98"""
         chance = random.Random(count)
         for numbers in (count // 2 + 1, count * 50):
             keys: set[tuple[Any, ...]] = set()

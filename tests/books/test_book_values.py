@@ -16,7 +16,7 @@ from oracle import KINDS, Sample, body_of, of_kind, read, sample
 from sample_records import JSON_VALUES
 from service import as_json, trades
 
-# F95: what breaks programs that read text; each goes into every text field of each record.
+# What breaks programs that read text; each goes into every text field of each record.
 NAUGHTY = (
     "", " ", "undefined", "null", "None", "NaN", "-1", "0x0", "1e400", "1/2", "1,501.05", "٠١٢",
     "ÅÍÎÏ˝ÓÔ", "田中さんにあげて下さい", "הָיְתָה", "مُنَاقَشَةُ", "टाटा मोटर्स", "₹ 1,00,000", "z̷͕̓a̶l̴g̵o̷",

@@ -188,7 +188,7 @@ class TestConcat:
 
 
 @pytest.mark.long
-def test_f93_a_book_of_200_mb_is_read_whole() -> None:
+def test_a_book_of_200_mb_is_read_whole() -> None:
     one = as_json(trades(1)[0])
     count = 200_000_000 // len(one)
     body = as_json(envelope([])).replace(b"[]", b"[" + b",".join([one] * count) + b"]")

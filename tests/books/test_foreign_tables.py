@@ -204,7 +204,7 @@ def test_names_and_constants_are_checked() -> None:
 
 
 def test_two_equal_clock_times_stay_two_instants() -> None:
-    """Which of the two an hour at the end of summer time is, a clock does not say (C34)."""
+    """Which of the two an hour at the end of summer time is, a clock does not say."""
     times = [
         dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC) + dt.timedelta(hours=h) for h in (0, 1)
     ]
@@ -243,7 +243,7 @@ def test_times_as_text_do_not_join_times_in_a_zone() -> None:
     ],
     ids=str,
 )
-def test_f153_a_value_that_a_column_cannot_hold_is_refused(wrong: dict[str, Any]) -> None:
+def test_a_value_that_a_column_cannot_hold_is_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(ValueError, match=f"{name} cannot be .*(round|microsecond)"):
         td.Trade(**wrong)

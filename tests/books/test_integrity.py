@@ -1,4 +1,4 @@
-"""F97: good JSON that does not agree with itself is reported by `check()`, and only there."""
+"""Good JSON that does not agree with itself is reported by `check()`, and only there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def order_book(changes: dict[str, Any], row: int = 2) -> td.OrderBook:
     return td.OrderBook.from_json(as_json(envelope(rows)))
 
 
-def test_f97_a_day_of_the_sandbox_agrees_with_itself() -> None:
+def test_a_day_of_the_sandbox_agrees_with_itself() -> None:
     with td.sandbox.start(orders=300) as service, service.client() as client:
         orders, trades = client.order_book(), client.trade_book()
     assert len(orders) == 300
@@ -30,7 +30,7 @@ def test_f97_a_day_of_the_sandbox_agrees_with_itself() -> None:
     assert orders.check() == trades.check() == ()
 
 
-def test_f97_a_value_that_is_not_quantity_times_price_is_reported() -> None:
+def test_a_value_that_is_not_quantity_times_price_is_reported() -> None:
     sound = {"quantity": 50, "traded_price": 101.35, "trade_value": 5067.5, "lot_size": 1}
     assert trade_book(sound).check() == ()
     book = trade_book(sound | {"trade_value": 5967.5})
@@ -49,7 +49,7 @@ def test_f97_a_value_that_is_not_quantity_times_price_is_reported() -> None:
     ],
     ids=["lots", "rounded price", "unknown quantity"],
 )
-def test_f97_lots_rounding_and_unknown_values_are_no_disagreement(sound: dict[str, Any]) -> None:
+def test_lots_rounding_and_unknown_values_are_no_disagreement(sound: dict[str, Any]) -> None:
     assert trade_book(sound).check() == ()
 
 
@@ -64,12 +64,12 @@ def test_f97_lots_rounding_and_unknown_values_are_no_disagreement(sound: dict[st
         ({"rem_qty_tot_qty": "40/100", "traded_qty": 61}, ["traded_qty"]),
     ],
 )
-def test_f97_quantities_of_an_order(changes: dict[str, Any], fields: list[str]) -> None:
+def test_quantities_of_an_order(changes: dict[str, Any], fields: list[str]) -> None:
     sound = {"quantity": 100, "remaining_quantity": 40, "traded_qty": 60}
     assert [issue.field for issue in order_book(sound | changes).check()] == fields
 
 
-def test_f97_row_numbers_that_repeat_or_are_missing_are_reported_for_a_complete_response() -> None:
+def test_row_numbers_that_repeat_or_are_missing_are_reported_for_a_complete_response() -> None:
     numbers = [7, 3, 4, 4, 9]
     rows = [row | {"row_no": number} for row, number in zip(trades(5), numbers, strict=True)]
     book = td.TradeBook.from_json(as_json(envelope(rows)))

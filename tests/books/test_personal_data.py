@@ -1,4 +1,4 @@
-"""F120: `pan_no` at any depth, in any case, beside `data`, as a number, with an escaped name."""
+"""`pan_no` at any depth, in any case, beside `data`, as a number, with an escaped name."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def shows_a_number(text: str) -> bool:
     where=st.sampled_from(["record", "known field", "beside"]),
     spaces=st.sampled_from(["", " ", "\n\t "]),
 )
-def test_f120_a_personal_value_is_masked_wherever_it_is(
+def test_a_personal_value_is_masked_wherever_it_is(
     tmp_path_factory: pytest.TempPathFactory,
     name: str,
     value: str,
@@ -121,7 +121,7 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     assert not shows_a_number(shown)
 
 
-def test_f150_a_number_is_masked_once_and_alike_in_every_copy(tmp_path: Path) -> None:
+def test_a_number_is_masked_once_and_alike_in_every_copy(tmp_path: Path) -> None:
     for value in VALUES[3:5]:
         book = decoded(body(f'"symbol":"INFY","pan_no":{value}'))
         assert book.response is not None
@@ -158,7 +158,7 @@ WRONG: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_f150_no_error_about_an_argument_shows_a_number(wrong: str) -> None:
+def test_no_error_about_an_argument_shows_a_number(wrong: str) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         WRONG[wrong]()
     assert not shows_a_number(str(caught.value))
@@ -171,7 +171,7 @@ def test_dicts_are_refused_with_what_to_pass() -> None:
 
 
 @pytest.mark.parametrize("name", ["pan_no", "PAN-NO", "x", "symbol"])
-def test_f150_rows_of_any_table_show_no_number(name: str) -> None:
+def test_rows_of_any_table_show_no_number(name: str) -> None:
     """A query may give a number any name; what only contains such letters is shown."""
     kind = row_type("Row", [(name, "text", ""), ("future", "text", "")])
     table: Any = type("Rows", (Table,), {"__slots__": (), "_row": kind})

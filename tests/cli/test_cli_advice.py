@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,11 @@ from calls import both, failure, served
 from service import reply
 from tradingdata.cli.app import run
 from tradingdata.cli.errors import for_a_terminal
-from tradingdata.client.options import CHECKS
 
 HEADER = Path(__file__).parents[2] / "cpp/src/base/error.hpp"
 SENTENCES = dict(
     re.findall(r'constexpr const char\* (\w+) =\s+"(.+?)";\n', HEADER.read_text("utf-8"))
 )
-OTHER_ARGUMENTS = {"access_token", "page_size", "query"}
-
-
-@pytest.mark.parametrize("name", sorted(SENTENCES))
-def test_advice_names_arguments_in_backticks_and_variables(name: str) -> None:
-    sentence = SENTENCES[name]
-    assert set(re.findall(r"`(.+?)`", sentence)) <= {*CHECKS, *OTHER_ARGUMENTS}
-    assert not re.search(r"\w=|--\w", sentence), "words of one reader only"
-    assert not sentence.endswith(".")
 
 
 def test_the_command_line_shows_an_error_as_python_does(
@@ -74,20 +63,6 @@ def test_a_saved_body_that_is_no_book_says_what_to_pass(body: str) -> None:
     with pytest.raises(td.TradingDataError) as caught:
         td.TradeBook.from_json(body)
     assert str(caught.value).endswith(SENTENCES["saved_body"])
-
-
-def test_no_message_outside_the_command_line_names_an_option_of_it() -> None:
-    package = Path(td.__file__).parent
-    found = [
-        f"{path.name}:{node.lineno}"
-        for path in package.rglob("*.py")
-        if "cli" not in path.parts
-        for raised in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(raised, ast.Call)
-        for node in ast.walk(raised)
-        if isinstance(node, ast.Constant) and re.search(r"(^|[ (])--\w", str(node.value))
-    ]
-    assert found == []
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,6 @@ def test_a_day_reads_back_as_the_service_sent_it(
 def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
     run: Run, kept: Path, arguments: str
 ) -> None:
-    """F126"""
     words = arguments.format(kept=kept).split()
     ran = run("archive", *words)
     assert (ran.code, ran.out) == (Code.FILE, b"")
@@ -183,7 +182,7 @@ def test_a_query_only_reads(run: Run, kept: Path) -> None:
 def test_a_book_that_cannot_be_filed_is_saved_in_the_home_folder(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
 ) -> None:
-    """F111: tomorrow the service has it no more; without that folder, in the working directory."""
+    """Tomorrow the service has it no more; without that folder, in the working directory."""
     from tradingdata.archive.ingest import Ingest
     from tradingdata.errors import ArchiveError
 

@@ -63,7 +63,6 @@ def test_all_is_well_with_the_sandbox(sandbox: Sandbox, check: Check) -> None:
 def test_a_certificate_that_does_not_hold_says_why(
     ca: Authority, check: Check, fault: str, says: str
 ) -> None:
-    """F9, F11, F12."""
     with Service(tls=getattr(ca, fault)()) as service:
         in_order(service)
         ran, found = check(service.base_url)
@@ -74,7 +73,6 @@ def test_a_certificate_that_does_not_hold_says_why(
 
 
 def test_a_port_where_nobody_listens_is_reported(check: Check) -> None:
-    """F1."""
     with closed_port() as port:
         ran, found = check(f"https://127.0.0.1:{port}")
     assert ran.code == Code.TRANSPORT
@@ -83,7 +81,6 @@ def test_a_port_where_nobody_listens_is_reported(check: Check) -> None:
 
 
 def test_a_name_that_nobody_knows_is_reported(check: Check) -> None:
-    """F2."""
     ran, found = check("https://api.invalid")
     assert ran.code == Code.TRANSPORT
     assert "cannot find the host api.invalid" in found["search"][1]
@@ -92,7 +89,6 @@ def test_a_name_that_nobody_knows_is_reported(check: Check) -> None:
 def test_a_refused_token_is_reported_after_a_search_that_works(
     sandbox: Sandbox, check: Check
 ) -> None:
-    """F45."""
     ran, found = check(sandbox.base_url)
     assert ran.code == Code.AUTHENTICATION
     assert [state for state, _ in found.values()] == ["ok", "ok", "FAIL"]
@@ -121,7 +117,6 @@ def test_a_search_that_fails_does_not_hide_the_token(sandbox: Sandbox, check: Ch
 def test_a_proxy_is_used_and_named_where_it_fails(
     proxy: Proxy, tls_service: Service, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F66."""
     in_order(tls_service)
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
     ran, found = check("https://api.example.test")

@@ -200,7 +200,6 @@ def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) 
 def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """F111."""
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -214,7 +213,6 @@ def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> None:
-    """F111."""
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [*PROGRAM, "trades"],
@@ -319,14 +317,6 @@ def test_every_code_is_in_the_help(run: Run) -> None:
     text = run("--help").text
     for code in Code:
         assert re.search(rf"^ +{code:d}  {re.escape(code.meaning)}$", text, re.MULTILINE)
-
-
-def test_importing_the_package_imports_neither_typer_nor_rich() -> None:
-    script = "import sys, tradingdata, tradingdata.cli; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert not {"typer", "rich", "click"} & {name.partition(".")[0] for name in done.stdout.split()}
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -146,7 +146,6 @@ def test_lots_change_and_isins_match_as_in_python(
 def test_a_day_that_was_never_fetched_is_an_error(
     sandbox: Service, run: Run, tmp_path: Path, command: str, days: list[str]
 ) -> None:
-    """F126"""
     path = tmp_path / "books"
     archive = td.Archive(path)
     archive.add(sandbox.client().trade_book(), at=clock("15:45"))

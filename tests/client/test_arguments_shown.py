@@ -18,7 +18,7 @@ URL = "https://127.0.0.1:9"
 
 @pytest.mark.parametrize("option", ["timeout", "attempts", "strict", "ca_file", "rate_limit", "tz"])
 @pytest.mark.parametrize("value", ["book", "list", "integer"])
-def test_f136_an_error_for_a_large_value_is_short(option: str, value: str) -> None:
+def test_an_error_for_a_large_value_is_short(option: str, value: str) -> None:
     values: dict[str, Any] = {
         "book": trade_book(50),
         "list": list(range(10_000)),
@@ -30,14 +30,14 @@ def test_f136_an_error_for_a_large_value_is_short(option: str, value: str) -> No
     assert "\n" not in str(caught.value)
 
 
-def test_f136_so_is_one_for_a_large_value_of_a_filter() -> None:
+def test_so_is_one_for_a_large_value_of_a_filter() -> None:
     book = trade_book(50)
     with pytest.raises(TypeError) as caught:
         book.filter(symbol=book.to_pandas())
     assert len(str(caught.value)) < 250
 
 
-def test_f137_displays_print_to_an_ascii_output() -> None:
+def test_displays_print_to_an_ascii_output() -> None:
     code = """
 import tradingdata as td
 with td.sandbox.start() as service, service.client() as client:

@@ -56,9 +56,7 @@ def enter(stack: ExitStack, phase: str, ca: Authority) -> tuple[str, Service | N
 
 
 @phases
-def test_f116_a_cancelled_call_ends_at_once_and_closes_its_connection(
-    phase: str, ca: Authority
-) -> None:
+def test_a_cancelled_call_ends_at_once_and_closes_its_connection(phase: str, ca: Authority) -> None:
     async def run(client: td.AsyncClient) -> None:
         task = asyncio.create_task(client.trade_book())
         await asyncio.sleep(0.15)
@@ -75,7 +73,7 @@ def test_f116_a_cancelled_call_ends_at_once_and_closes_its_connection(
 
 
 @phases
-def test_f116_wait_for_and_timeout_at_end_a_call(phase: str, ca: Authority) -> None:
+def test_wait_for_and_timeout_at_end_a_call(phase: str, ca: Authority) -> None:
     async def run(client: td.AsyncClient) -> None:
         with within(0.1), pytest.raises(TimeoutError):
             await asyncio.wait_for(client.trade_book(), 0.1)
@@ -88,7 +86,7 @@ def test_f116_wait_for_and_timeout_at_end_a_call(phase: str, ca: Authority) -> N
         on_loop(url, run, ca_file=ca.pem_file, timeout=60, connect_timeout=60)
 
 
-def test_f116_a_call_that_was_never_awaited_sends_nothing(service: Service) -> None:
+def test_a_call_that_was_never_awaited_sends_nothing(service: Service) -> None:
     async def run(client: td.AsyncClient) -> None:
         task = asyncio.create_task(client.trade_book())
         task.cancel()
@@ -113,7 +111,7 @@ def test_many_calls_are_in_flight_at_once(service: Service, count: int) -> None:
     assert on_loop(service.base_url, run) == [3] * count
 
 
-def test_f104_one_client_on_one_loop_after_the_other(service: Service) -> None:
+def test_one_client_on_one_loop_after_the_other(service: Service) -> None:
     service.script(then=good_book())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
 
@@ -128,7 +126,7 @@ def test_f104_one_client_on_one_loop_after_the_other(service: Service) -> None:
     asyncio.run(client.aclose())
 
 
-def test_f104_one_client_on_several_loops_at_once(service: Service) -> None:
+def test_one_client_on_several_loops_at_once(service: Service) -> None:
     service.script(then=good_book())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
 
@@ -141,7 +139,7 @@ def test_f104_one_client_on_several_loops_at_once(service: Service) -> None:
     service.wait_for_open(0)
 
 
-def test_f109_aclose_ends_what_is_under_way_and_is_final(service: Service) -> None:
+def test_aclose_ends_what_is_under_way_and_is_final(service: Service) -> None:
     service.script(then=s.stall())
 
     async def run(client: td.AsyncClient) -> None:
@@ -164,7 +162,7 @@ def test_f109_aclose_ends_what_is_under_way_and_is_final(service: Service) -> No
     service.wait_for_open(0)
 
 
-def test_f109_aclose_from_another_loop_reaches_the_calls_of_this_one(service: Service) -> None:
+def test_aclose_from_another_loop_reaches_the_calls_of_this_one(service: Service) -> None:
     service.script(then=s.stall())
 
     async def run(client: td.AsyncClient) -> None:
@@ -178,7 +176,7 @@ def test_f109_aclose_from_another_loop_reaches_the_calls_of_this_one(service: Se
     service.wait_for_open(0)
 
 
-def test_f109_clients_that_are_dropped_leave_no_thread_and_no_connection(
+def test_clients_that_are_dropped_leave_no_thread_and_no_connection(
     service: Service,
 ) -> None:
     service.script(then=good_book())
@@ -200,7 +198,7 @@ def test_f109_clients_that_are_dropped_leave_no_thread_and_no_connection(
     asyncio.run(run())
 
 
-def test_f117_a_loop_closed_with_calls_in_flight(service: Service) -> None:
+def test_a_loop_closed_with_calls_in_flight(service: Service) -> None:
     service.script(then=s.stall())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
     loop = asyncio.new_event_loop()

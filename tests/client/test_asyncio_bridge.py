@@ -46,7 +46,7 @@ class NoDescriptor:
         ),
     ],
 )
-def test_f118_a_loop_that_watches_no_descriptors(
+def test_a_loop_that_watches_no_descriptors(
     lacks: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factory = NoReaders if lacks == "readers" else asyncio.SelectorEventLoop
@@ -108,10 +108,10 @@ class LosesWatchedEvents(LosesEvents):
         ),
     ],
 )
-def test_f122_calls_whose_outcome_is_lost_end_with_an_error(
+def test_calls_whose_outcome_is_lost_end_with_an_error(
     worker: type[LosesEvents], service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F122: they do not wait for ever, and the calls after them are served."""
+    """They do not wait for ever, and the calls after them are served."""
     service.script(then=good_book())
     monkeypatch.setattr("tradingdata.client.bridge._core", types.SimpleNamespace(Worker=worker))
     errors: list[object] = []

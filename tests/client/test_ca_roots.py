@@ -1,4 +1,4 @@
-"""HTTPS where the CA roots lie as other systems keep them (F14, F17), by tests/wheels/room."""
+"""HTTPS where the CA roots lie as other systems keep them, by tests/wheels/room."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_repr_shows_where_and_who_but_no_token(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
-def test_f115_a_client_is_not_copied_or_pickled(kind: Any) -> None:
+def test_a_client_is_not_copied_or_pickled(kind: Any) -> None:
     client = kind("https://api.example.test", access_token=TOKEN)
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot be copied or pickled"):
@@ -75,7 +75,7 @@ def test_f115_a_client_is_not_copied_or_pickled(kind: Any) -> None:
             attempt(client._core)
 
 
-def test_f115_records_and_books_pickle_without_the_client(service: Service) -> None:
+def test_records_and_books_pickle_without_the_client(service: Service) -> None:
     service.script(book_reply(trades(3)))
     with td.Client(service.base_url, access_token=TOKEN, account="desk1") as client:
         book = client.trade_book()
@@ -100,7 +100,7 @@ def test_the_access_token_is_assigned_and_never_read(service: Service) -> None:
 
 
 class TestClose:
-    """F109: twice, use after it, during a call, in any order."""
+    """Twice, use after it, during a call, in any order."""
 
     def test_twice_and_use_after(self, service: Service) -> None:
         service.script(then=good_book())
@@ -268,7 +268,7 @@ def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> N
         assert client.stats[:4] == (3, 1, 4, 1)
 
 
-def test_f103_one_client_on_many_threads(service: Service) -> None:
+def test_one_client_on_many_threads(service: Service) -> None:
     bodies = {n: book_reply(trades(n)) for n in range(1, 9)}
     service.choose(lambda request: bodies[1 + len(service.requests) % 8])
     with td.Client(service.base_url, access_token=TOKEN) as client:

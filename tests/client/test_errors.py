@@ -1,4 +1,4 @@
-"""The error tree: as drawn, picklable with all it carries, and every kind of the core's in it."""
+"""The error tree: picklable with all it carries, and every kind of the core's in it."""
 
 from __future__ import annotations
 
@@ -45,32 +45,6 @@ DETAILS = {
 }
 
 
-def drawn_tree() -> dict[str, list[str]]:
-    """The tree of the docstring: each class, with its parents."""
-    above: list[str] = []
-    found: dict[str, list[str]] = {}
-    drawing = (errors.__doc__ or "").split("::", 1)[1]
-    for line in drawing.splitlines():
-        match = re.match(r"^ {4}((?:[| ]  )*)(\+- )?(\w+)(?: \(also (\w+)\))?", line)
-        if match is None:
-            continue
-        depth = len(match[1]) // 3 + (match[2] is not None)
-        found[match[3]] = [*(above[depth - 1 : depth] or ["Exception"]), *filter(None, [match[4]])]
-        above = [*above[:depth], match[3]]
-    return found
-
-
-def test_the_tree_is_as_it_is_drawn() -> None:
-    real = {cls.__name__: [base.__name__ for base in cls.__bases__] for cls in CLASSES}
-    assert drawn_tree() == real
-
-
-def test_every_class_is_exported_and_documented() -> None:
-    for cls in CLASSES:
-        assert getattr(td, cls.__name__) is cls
-        assert cls.__doc__
-
-
 def test_every_kind_of_the_core_has_a_class_and_every_class_a_source() -> None:
     enumeration = re.search(r"enum class ErrorKind[^{]*\{(.*?)\};", HEADER.read_text(), re.DOTALL)
     assert enumeration is not None
@@ -104,8 +78,3 @@ def test_what_may_be_tried_again_may_pass() -> None:
     assert td.ServerError("down", retryable=True).passing
     assert not td.ServerError("down").passing
     assert not td.DeadlineError("late", passing=True).retryable
-
-
-def test_a_data_warning_is_no_error() -> None:
-    assert issubclass(td.DataWarning, UserWarning)
-    assert not issubclass(td.DataWarning, td.TradingDataError)

@@ -1,4 +1,4 @@
-"""Addresses with a user name and password (F159): never shown, whether they can be read or not."""
+"""Addresses with a user name and password: never shown, whether they can be read or not."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def shown(error: BaseException) -> str:
 @example(address=BAD, where="proxy")
 @example(address=BAD, where="all_proxy")
 @example(address=f"https://desk:{SECRET}@api.example.test", where="base_url")
-def test_f159_no_address_is_shown(
-    address: str, where: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_address_is_shown(address: str, where: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     hold = {"address": address}
     address = ""
@@ -85,7 +83,7 @@ def test_f159_no_address_is_shown(
 @pytest.mark.parametrize("call", [sync_call, async_call])
 @pytest.mark.parametrize("where", ["proxy", *VARIABLES[:4]])
 @pytest.mark.parametrize("address", [BAD, f"desk:{SECRET}@proxy:x", f"http://desk:{SECRET}@[::1"])
-def test_f159_an_unreadable_proxy_is_an_error_of_the_client(
+def test_an_unreadable_proxy_is_an_error_of_the_client(
     call: Any, where: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: dict[str, Any] = {}
@@ -99,7 +97,7 @@ def test_f159_an_unreadable_proxy_is_an_error_of_the_client(
     assert str(caught.value).startswith(source)
 
 
-def test_f159_a_proxy_that_fails_is_named_without_its_password() -> None:
+def test_a_proxy_that_fails_is_named_without_its_password() -> None:
     with closed_port() as port, pytest.raises(td.ConnectError) as caught:
         sync_call(BASE, proxy=f"http://desk:{SECRET}@127.0.0.1:{port}", attempts=1)
     assert f"the proxy 127.0.0.1:{port}" in str(caught.value)
@@ -107,7 +105,7 @@ def test_f159_a_proxy_that_fails_is_named_without_its_password() -> None:
 
 
 @pytest.mark.parametrize("variable", ["https_proxy", "TRADINGDATA_BASE_URL"])
-def test_f159_the_command_line_shows_none(variable: str) -> None:
+def test_the_command_line_shows_none(variable: str) -> None:
     pytest.importorskip("typer")
     code = (
         "import sys; from tradingdata.cli import main; sys.argv[1:] = ['check']; sys.exit(main())"
@@ -131,7 +129,7 @@ def test_f159_the_command_line_shows_none(variable: str) -> None:
     assert SECRET not in output
 
 
-def test_f159_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
+def test_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
     pytest.importorskip("typer")
     profiles.write_text(f'[desk1]\nbase_url = "https://desk:{SECRET}@api.example.test"\n')
     done = run("profiles", "list")

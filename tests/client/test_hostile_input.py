@@ -15,7 +15,7 @@ DEEP = "[" * 5000 + "]" * 5000
 ODD = [DIGITS, f"-{DIGITS}", DEEP, "{a=" * 5000 + "1" + "}" * 5000]
 
 
-def test_f157_deep_or_long_input_is_an_error_in_a_sentence(
+def test_deep_or_long_input_is_an_error_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     file = tmp_path / "odd.toml"
@@ -44,7 +44,7 @@ def test_f157_deep_or_long_input_is_an_error_in_a_sentence(
         ("sandbox", "--port", DIGITS),
     ],
 )
-def test_f157_a_number_of_thousands_of_digits_is_a_wrong_option(
+def test_a_number_of_thousands_of_digits_is_a_wrong_option(
     command: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],

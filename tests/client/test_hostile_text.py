@@ -62,9 +62,7 @@ def controls(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_f151_errors_and_logs_show_no_control(
-    name: str, service: Service, log: io.StringIO
-) -> None:
+def test_errors_and_logs_show_no_control(name: str, service: Service, log: io.StringIO) -> None:
     service.script(then=REPLIES[name], path="/api/v1/order/book")
     with td.Client(service.base_url, access_token="any", attempts=2) as client:
         texts = texts_of(client.order_book)
@@ -76,7 +74,7 @@ def test_f151_errors_and_logs_show_no_control(
     assert len(lines) == log.getvalue().count("\n") > 0
 
 
-def test_f151_stocks_that_a_message_names_are_escaped(service: Service) -> None:
+def test_stocks_that_a_message_names_are_escaped(service: Service) -> None:
     rows = [{**stock, "nsesymbol": HOSTILE, "companyname": HOSTILE} for stock in stocks(2)]
     service.script(then=json_reply(rows), path="/api/v1/stocks")
     with td.Client(service.base_url) as client:

@@ -102,17 +102,6 @@ def test_every_option_of_the_signature_is_validated() -> None:
     assert list(CHECKS) == OPTIONS, "add a check for each option to CHECKS of client/options.py"
 
 
-@pytest.mark.parametrize("name", [*OPTIONS, "access_token"])
-def test_every_option_is_documented(name: str) -> None:
-    doc = inspect.getdoc(ClientOptions.__init__) or ""
-    assert re.search(rf"^    {name}: \w", doc, re.MULTILINE), f"document {name} in ClientOptions"
-
-
-@pytest.mark.parametrize("client", [td.Client, td.AsyncClient])
-def test_both_clients_have_the_signature(client: Any) -> None:
-    assert inspect.signature(client) == inspect.signature(ClientOptions)
-
-
 @pytest.mark.parametrize("name", sorted(IN_FILES))
 def test_a_profile_takes_the_option(name: str) -> None:
     with pytest.raises(td.ConfigurationError, match=f"here: {name} has the wrong type"):

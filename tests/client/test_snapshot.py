@@ -159,7 +159,7 @@ def test_trades_of_other_days_do_not_count(service: Service) -> None:
 @both
 @pytest.mark.parametrize("times", [True, False], ids=["times", "no-entry-times"])
 def test_an_order_that_filled_on_two_days_agrees(service: Service, call: Call, times: bool) -> None:
-    """C29: 40 of it were executed yesterday; the trade book has the 60 of today."""
+    """40 of it were executed yesterday; the trade book has the 60 of today."""
     missing: dict[str, Any] = {} if times else {"order_date_time": None}
     entered = {"order_date_time": "2026-11-19 09:15:00"}
     rows = [

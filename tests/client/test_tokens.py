@@ -52,7 +52,7 @@ def test_a_search_asks_for_no_token(service: Service) -> None:
 
 @both
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
-def test_f45_a_refusal_asks_once_and_sends_once_more(
+def test_a_refusal_asks_once_and_sends_once_more(
     call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
 ) -> None:
     source = Source()
@@ -72,7 +72,7 @@ def test_f45_a_refusal_asks_once_and_sends_once_more(
 
 @both
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
-def test_f45_the_same_token_again_is_not_sent_again(
+def test_the_same_token_again_is_not_sent_again(
     call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
 ) -> None:
     source = Source(last=1)
@@ -85,7 +85,7 @@ def test_f45_the_same_token_again_is_not_sent_again(
 
 @both
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
-def test_f46_a_fixed_token_is_sent_once(
+def test_a_fixed_token_is_sent_once(
     call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
 ) -> None:
     with served(then=refusal) as service:
@@ -188,7 +188,7 @@ def failing() -> str:
     ],
     ids=["raises", "empty", "None", "bytes", "newline", "half a character"],
 )
-def test_f101_a_function_that_gives_no_token(
+def test_a_function_that_gives_no_token(
     call: Any, function: Callable[[], str], message: str, service: Service
 ) -> None:
     with pytest.raises(td.AuthenticationError) as caught:
@@ -200,7 +200,7 @@ def test_f101_a_function_that_gives_no_token(
     assert service.connections == []
 
 
-def test_f101_a_function_that_failed_is_asked_again_by_the_next_call(service: Service) -> None:
+def test_a_function_that_failed_is_asked_again_by_the_next_call(service: Service) -> None:
     service.script(good_book())
     responses: Iterator[Any] = iter([RuntimeError("vault is down"), "token"])
 
@@ -216,7 +216,7 @@ def test_f101_a_function_that_failed_is_asked_again_by_the_next_call(service: Se
         assert len(client.trade_book()) == 3
 
 
-def test_f101_interrupts_are_not_wrapped(service: Service) -> None:
+def test_interrupts_are_not_wrapped(service: Service) -> None:
     def source() -> str:
         raise KeyboardInterrupt
 
@@ -224,14 +224,14 @@ def test_f101_interrupts_are_not_wrapped(service: Service) -> None:
         td.Client(service.base_url, access_token=source).trade_book()
 
 
-def test_f101_a_function_that_uses_its_own_client_is_reported(service: Service) -> None:
+def test_a_function_that_uses_its_own_client_is_reported(service: Service) -> None:
     client = td.Client(service.base_url, access_token=lambda: str(client.trade_book()))
     with within(1), pytest.raises(td.AuthenticationError) as caught:
         client.trade_book()
     assert "used the client that is waiting for its token" in str(caught.value.__cause__)
 
 
-def test_f101_a_function_may_use_another_client(service: Service) -> None:
+def test_a_function_may_use_another_client(service: Service) -> None:
     service.script(then=good_book())
     other = td.Client(service.base_url, access_token="other")
     client = td.Client(service.base_url, access_token=lambda: f"token-{len(other.trade_book())}")
@@ -240,7 +240,7 @@ def test_f101_a_function_may_use_another_client(service: Service) -> None:
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first token", "refusal"])
-def test_f101_many_threads_ask_once(service: Service, first: bool) -> None:
+def test_many_threads_ask_once(service: Service, first: bool) -> None:
     service.choose(accepting("token-1" if first else "token-2"))
     source = Source(seconds=0.1)
     with td.Client(service.base_url, access_token=source) as client:
@@ -254,7 +254,7 @@ def test_f101_many_threads_ask_once(service: Service, first: bool) -> None:
 
 @pytest.mark.parametrize("make", [Source, AsyncSource])
 @pytest.mark.parametrize("first", [True, False], ids=["first token", "refusal"])
-def test_f101_many_tasks_ask_once(service: Service, make: type[Source], first: bool) -> None:
+def test_many_tasks_ask_once(service: Service, make: type[Source], first: bool) -> None:
     service.choose(accepting("token-1" if first else "token-2"))
     source = make(seconds=0.05)
 
@@ -268,7 +268,7 @@ def test_f101_many_tasks_ask_once(service: Service, make: type[Source], first: b
     assert source.most_at_once == 1
 
 
-def test_f101_tasks_of_several_loops_ask_once(service: Service) -> None:
+def test_tasks_of_several_loops_ask_once(service: Service) -> None:
     service.choose(accepting("token-2"))
     source = AsyncSource(seconds=0.1)
     client = td.AsyncClient(service.base_url, access_token=source)
@@ -283,7 +283,7 @@ def test_f101_tasks_of_several_loops_ask_once(service: Service) -> None:
     asyncio.run(client.aclose())
 
 
-def test_f101_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
+def test_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
     source = Source(seconds=0.3)
     with td.Client(service.base_url, access_token=source, timeout=0.2) as client:
         for _ in range(2):
@@ -293,7 +293,7 @@ def test_f101_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
     assert service.connections == []
 
 
-def test_f101_who_waits_for_another_s_token_does_so_until_its_own_deadline(
+def test_who_waits_for_another_s_token_does_so_until_its_own_deadline(
     service: Service,
 ) -> None:
     service.script(then=good_book())
@@ -316,7 +316,7 @@ def test_f101_who_waits_for_another_s_token_does_so_until_its_own_deadline(
 
 
 @pytest.mark.parametrize("make", [Source, AsyncSource])
-def test_f101_a_slow_function_is_given_up_at_the_deadline_by_asyncio(
+def test_a_slow_function_is_given_up_at_the_deadline_by_asyncio(
     make: type[Source], service: Service
 ) -> None:
     source = make(seconds=0.5)
@@ -330,7 +330,7 @@ def test_f101_a_slow_function_is_given_up_at_the_deadline_by_asyncio(
     assert service.connections == []
 
 
-def test_f116_a_cancelled_leader_lets_the_next_one_ask(service: Service) -> None:
+def test_a_cancelled_leader_lets_the_next_one_ask(service: Service) -> None:
     service.script(then=good_book())
     source = AsyncSource(seconds=0.2)
 

@@ -27,7 +27,6 @@ BASES = {
     "tree": "https://github.com/tradingdata/tradingdata/tree/main/",
     "picture": "https://raw.githubusercontent.com/tradingdata/tradingdata/main/",
 }
-WIDEST = 90  # columns that a page shows without a scroll bar
 PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -158,13 +157,6 @@ def test_type_checkers_accept_the_code_on_the_pages(tool: str, tmp_path: Path) -
     assert f"{pages} source files" in done.stdout or "\n0 errors" in done.stdout
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=relative)
-def test_the_code_on_the_page_fits_it(page: Path) -> None:
-    fences = re.findall(r"^```\w+\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line for fence in fences for line in fence.splitlines()]
-    assert [line for line in lines if len(line) > WIDEST] == []
-
-
 def test_the_readme_is_complete_where_it_is_published() -> None:
     """PyPI has no other file of ours: a relative link or picture is dead, raw HTML is removed."""
     text = (ROOT / "README.md").read_text("utf-8")
@@ -180,48 +172,3 @@ def test_the_readme_is_complete_where_it_is_published() -> None:
         kind, found = next((k, link[len(b) :]) for k, b in BASES.items() if link.startswith(b))
         assert (ROOT / found).is_dir() if kind == "tree" else (ROOT / found).is_file(), link
         assert (kind == "picture") == (link in pictures)
-
-
-def test_the_readme_begins_with_an_installation_and_a_picture() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    order = ["It only reads", "pip install", "```python", "![", "./.ci/demo", "| Core |"]
-    places = [text.index(part) for part in order]
-    assert places == sorted(places)
-
-
-def test_the_pages_have_code() -> None:
-    assert sum(len(blocks(page)) for page in PAGES) > 10
-
-
-INDEXED = re.compile(r"^   single: (.+)$", re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("words", "page"),
-    [
-        ("equity curve", "trade-statistics"),
-        ("slippage", "trade-statistics"),
-        ("win rate", "trade-statistics"),
-        ("capital gains", "capital-gains"),
-        ("disk full", "nightly-archive"),
-        ("wrong clock", "nightly-archive"),
-        ("contract note", "trades-to-pnl"),
-    ],
-)
-def test_what_a_desk_searches_for_opens_one_page_first(words: str, page: str) -> None:
-    """Sphinx lists the page of an entry of the index before any other."""
-    found = [path.stem for path in PAGES if words in INDEXED.findall(path.read_text("utf-8"))]
-    assert found == [page]
-
-
-@pytest.mark.parametrize("word", ["plot", "MTM", "unrealised", "websocket", "timezone"])
-def test_a_word_that_readers_search_for_is_on_a_page(word: str) -> None:
-    found = [page for page in PAGES if re.search(rf"\b{word}\b", page.read_text("utf-8"), re.I)]
-    assert [relative(page) for page in found if page.parent != ROOT]
-
-
-def test_the_style_sheet_names_sections_that_exist() -> None:
-    styled = set(re.findall(r"section#([\w-]+)", (ROOT / "docs/_static/tables.css").read_text()))
-    titles = re.findall(r"^#+ (.+)$", "\n".join(page.read_text("utf-8") for page in PAGES), re.M)
-    assert styled
-    assert styled <= {re.sub(r"[^a-z0-9]+", "-", title.lower()) for title in titles}

@@ -1,4 +1,4 @@
-"""F74 to F77, F123: services that ignore `page`, cap pages or move rows, and pages that fail.
+"""Services that ignore `page`, cap pages or move rows, and pages that fail.
 
 Which page is requested next, and where a list ends, is proved by the tests of the core.
 """
@@ -29,7 +29,7 @@ ONCE = {"attempts": 1}
 
 
 class TestIgnoredPage:
-    """F74: the service gives page 1 for ever."""
+    """The service gives page 1 for ever."""
 
     @both
     @pytest.mark.parametrize("prefetch", [0, 1, 8])
@@ -67,7 +67,7 @@ class TestIgnoredPage:
 def test_every_row_comes_once_without_doubt(
     service: Service, read: Read, offset_as_requested: bool
 ) -> None:
-    """F75, F123: the service caps `limit`; its offset counts pages as requested or as given."""
+    """The service caps `limit`; its offset counts pages as requested or as given."""
     rows = stocks(80)
     service.choose(pages(rows, most=30, offset_as_requested=offset_as_requested))
     reading = read(service.base_url, prefetch=4)
@@ -97,7 +97,7 @@ def test_a_search_resumes_behind_the_last_page_that_was_yielded(
 
 
 class TestShift:
-    """F76: rows move between pages while they are read."""
+    """Rows move between pages while they are read."""
 
     @both
     def test_rows_that_come_twice_are_dropped_and_counted(
@@ -111,7 +111,7 @@ class TestShift:
 
 @both
 def test_a_known_company_with_another_value_is_kept(service: Service, read: Read) -> None:
-    """F140: on a short page that has nothing else."""
+    """On a short page that has nothing else."""
     rows = stocks(9)
     changed = {**rows[2], "mcap": 1.5}
     service.choose(listing(rows[:4], rows[4:8], [changed], rows[8:]))
@@ -133,7 +133,7 @@ FAULTS = {
 
 
 class TestPageThatFails:
-    """F77: page k fails: what came before stands, and the error says where to go on."""
+    """Page k fails: what came before stands, and the error says where to go on."""
 
     @both
     @pytest.mark.parametrize("prefetch", [0, 4])

@@ -1,4 +1,4 @@
-"""F164: whatever interrupts a search, its iterator goes on or raises again, and never just ends."""
+"""Whatever interrupts a search, its iterator goes on or raises again, and never just ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def awaited(iterator: Any) -> list[Any]:
 
 
 class TestErrors:
-    """F164: an error of a page is raised again; any other costs no page."""
+    """An error of a page is raised again; any other costs no page."""
 
     @pytest.mark.parametrize("way", ["pages", "__iter__"])
     @pytest.mark.parametrize("prefetch", [0, 4])
@@ -137,7 +137,7 @@ def read_through(reader: Iterator[Any], found: list[Any], point: InterruptAt) ->
 
 
 class TestInterruptions:
-    """F164: the next call goes on."""
+    """The next call goes on."""
 
     @pytest.fixture
     def gate(self, service: Service) -> Any:

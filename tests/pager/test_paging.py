@@ -64,18 +64,18 @@ COURSES: dict[str, tuple[list[Any], list[tuple[int, int] | None], str, str | Non
         [10, 0, 0, 0], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
     "a page that was empty by mistake is read": (
         [10, 0, 10, 3, 0], [(2, 10), (2, 10), (3, 10), (4, 10), None], "empty page", None),
-    "F167 an empty page in the middle is followed by the next": (
+    "an empty page in the middle is followed by the next": (
         [10, 0, 0, 3, 0], [(2, 10), (2, 10), (3, 10), (4, 10), None], "empty page", "empty page"),
     "a 404 behind a full page is like an empty page": (
         [10, 404, 404, 404], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
-    "F168 a 404 behind a short page is the end": (
+    "a 404 behind a short page is the end": (
         [10, 4, 404], [(2, 10), (3, 10), None], "empty page", None),
-    "F168 a 400 behind an empty page is like an empty page": (
+    "a 400 behind an empty page is like an empty page": (
         [10, 0, 400, 400], [(2, 10), (2, 10), (3, 10), None], "empty page", None),
     "a 400 behind a full page is an error": (
         [10, 10, 400], [(2, 10), (3, 10), None], "error", None),
     "a 404 for page 1": ([404], [None], "error", None),
-    "F168 a 400 for page 2 in the size of page 1 is the end if page 1 is there in that size": (
+    "a 400 for page 2 in the size of page 1 is the end if page 1 is there in that size": (
         [3, 400, 3], [(2, 3), (1, 3), None], "empty page", None),
     "a size that is refused for page 1 too is replaced by the one requested first": (
         [3, 422, 422, 7, 0], [(2, 3), (1, 3), (2, 10), (3, 10), None], "empty page",
@@ -87,7 +87,6 @@ COURSES: dict[str, tuple[list[Any], list[tuple[int, int] | None], str, str | Non
 
 @pytest.mark.parametrize("course", COURSES)
 def test_each_response_leads_to_the_right_request(course: str) -> None:
-    """F167, F168, and the rules on sizes that are refused."""
     responses, requests, end, doubt = COURSES[course]
     paging = Paging(10, 1, None, 0)
     request = paging.next_request()
@@ -111,7 +110,7 @@ def test_each_response_leads_to_the_right_request(course: str) -> None:
 
 
 @pytest.mark.parametrize("behind", PAST_END)
-def test_f168_past_a_short_last_page_it_is_the_end(behind: str) -> None:
+def test_past_a_short_last_page_it_is_the_end(behind: str) -> None:
     outcome = read(Listing(23, past_end=behind), 10)
     assert (outcome.numbers, outcome.is_silent) == (list(range(23)), True)
     outcome = read(Listing(7, past_end=behind), 10)
@@ -174,7 +173,7 @@ def test_full_pages_earn_prefetching() -> None:
     assert [taken.number for _ in range(3) if (taken := take(paging))] == [4, 5, 6]
 
 
-def test_f77_an_error_waits_for_its_turn() -> None:
+def test_an_error_waits_for_its_turn() -> None:
     paging = Paging(10, 1, None, 3)
     requests = [PageRequest(page, 10) for page in (1, 2, 3, 4)]
     for request in requests:
@@ -213,7 +212,7 @@ def test_one_listing_of_a_company_a_page_is_no_stuck_service() -> None:
 
 @pytest.mark.parametrize("field", ["mcap", "asOf"])
 @pytest.mark.parametrize("coded", [True, False])
-def test_f165_a_field_that_always_changes_makes_no_endless_search(field: str, coded: bool) -> None:
+def test_a_field_that_always_changes_makes_no_endless_search(field: str, coded: bool) -> None:
     listing = Listing(7, ignores_page=True, changing=field, coded=coded)
     outcome = read(listing, 10)
     assert outcome.paging.doubt == "moved rows"
@@ -224,7 +223,7 @@ def test_f165_a_field_that_always_changes_makes_no_endless_search(field: str, co
     assert stuck.numbers == list(range(10))
 
 
-def test_f166_rows_that_moved_make_the_result_doubtful() -> None:
+def test_rows_that_moved_make_the_result_doubtful() -> None:
     outcome = read(Listing(25, inserted=2), 10)
     assert outcome.numbers == list(range(25))
     assert outcome.paging.doubt == "moved rows"

@@ -62,7 +62,7 @@ def outcome_of(listing: Listing, reading: dict[str, Any]) -> Outcome:
 def test_every_row_once_without_doubt(
     service: dict[str, Any], reading: dict[str, Any], changing: str
 ) -> None:
-    """F75, F123: whichever page size the offset counts, also where values change meanwhile."""
+    """Whichever page size the offset counts, also where values change meanwhile."""
     listing = Listing(**service, changing=changing)
     outcome = outcome_of(listing, reading)
     assert outcome.error is None
@@ -79,7 +79,6 @@ def test_every_row_once_without_doubt(
 def test_never_a_loss_or_a_repetition_in_silence(
     service: dict[str, Any], reading: dict[str, Any], fault: dict[str, Any], changing: str
 ) -> None:
-    """F74, F76, F140, F165 to F168."""
     listing = Listing(**{**service, **fault}, changing=changing)
     size = min(reading["page_size"], listing.cap)
     if listing.empty_page == 2 and listing.cap < reading["page_size"]:
@@ -114,7 +113,7 @@ def test_max_items_takes_the_first(
 def test_a_search_goes_on_from_its_page(
     service: dict[str, Any], reading: dict[str, Any], most: int
 ) -> None:
-    """F77: in the page size that was in use; rows of the page that was cut come again."""
+    """In the page size that was in use; rows of the page that was cut come again."""
     first = outcome_of(Listing(**service), {**reading, "max_items": most})
     resumed = {**reading, "page_size": first.paging.limit, "start_page": first.paging.page}
     listing = Listing(**service)

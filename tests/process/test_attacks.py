@@ -1,4 +1,4 @@
-"""F125: nasty arguments to public callables end in Python exceptions, never in a crash."""
+"""Nasty arguments to public callables end in Python exceptions, never in a crash."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ print(calls, sorted(bad))
     ("group", "least"),
     [("functions", 3000), ("books", 5000), ("results", 5000), ("services", 2000)],
 )
-def test_f125_nasty_arguments_end_in_documented_exceptions(
+def test_nasty_arguments_end_in_documented_exceptions(
     group: str, least: int, tmp_path: Path
 ) -> None:
     path = [entry for entry in sys.path if entry]

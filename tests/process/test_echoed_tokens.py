@@ -1,4 +1,4 @@
-"""F119: a service repeats the token, of any length, as it is or escaped; no text about a call shows
+"""A service repeats the token, of any length, as it is or escaped; no text about a call shows
 it, and a book keeps it in documented fields only."""
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def failed_call(service: Service, token: str, what: str, log: io.StringIO) -> st
     status=st.sampled_from(STATUSES),
     what=st.sampled_from(["trade_book", "order_book", "search"]),
 )
-def test_f119_no_error_shows_a_piece_of_an_echoed_token(
+def test_no_error_shows_a_piece_of_an_echoed_token(
     echoing: Service,
     log: io.StringIO,
     seed: int,
@@ -107,7 +107,7 @@ def test_f119_no_error_shows_a_piece_of_an_echoed_token(
     spelling=st.sampled_from(sorted(SPELLINGS)),
     where=st.sampled_from(PLACES),
 )
-def test_f119_no_book_keeps_or_shows_an_echoed_token(
+def test_no_book_keeps_or_shows_an_echoed_token(
     echoing: Service,
     log: io.StringIO,
     tmp_path: Path,
@@ -135,7 +135,7 @@ def test_f119_no_book_keeps_or_shows_an_echoed_token(
 
 @pytest.mark.parametrize("spelling", ["plain", "all JSON escapes", "percent"])
 @pytest.mark.parametrize("where", ["documented field", "wrong type"])
-def test_f119_documented_fields_are_the_services_data(
+def test_documented_fields_are_the_services_data(
     echoing: Service, spelling: str, where: str
 ) -> None:
     body = success_with(SPELLINGS[spelling](token := random_token(1, 900)), where)
@@ -155,7 +155,7 @@ def test_f119_documented_fields_are_the_services_data(
 
 
 @pytest.mark.parametrize("length", [8, 11, 40, 900])
-def test_f119_issues_of_all_rows_do_not_show_the_token(echoing: Service, length: int) -> None:
+def test_issues_of_all_rows_do_not_show_the_token(echoing: Service, length: int) -> None:
     token = random_token(4, length)
     echoing.choose(always(reply(200, as_json(envelope(trades(1, trade_no=token) * 2)))))
     with td.Client(echoing.base_url, access_token=token) as client:
@@ -169,7 +169,7 @@ def test_f119_issues_of_all_rows_do_not_show_the_token(echoing: Service, length:
 
 
 @pytest.mark.parametrize("size", [2000, 64 * 1024])
-def test_f135_a_token_is_replaced_in_microseconds(size: int) -> None:
+def test_a_token_is_replaced_in_microseconds(size: int) -> None:
     tokens = [random_token(seed, size) for seed in range(20)]
     with td.Client("https://example.test") as client:
         for token in tokens[:10]:  # more than are remembered

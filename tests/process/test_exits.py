@@ -59,7 +59,7 @@ def ended(loop: str, threads: int, url: str, token: str, lasts: float) -> tuple[
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.long)])
-def test_f127_no_exit_by_a_signal_while_daemon_threads_call(rounds: int) -> None:
+def test_no_exit_by_a_signal_while_daemon_threads_call(rounds: int) -> None:
     with td.sandbox.start() as service, ThreadPoolExecutor(2) as pool:
         places = [(service.base_url, service.token()), ("http://127.0.0.1:9", TOKEN)]
         runs = [
@@ -72,7 +72,7 @@ def test_f127_no_exit_by_a_signal_while_daemon_threads_call(rounds: int) -> None
 
 
 @pytest.mark.parametrize("call", ["trade_book()", "search('ta').first(3)", "books()", "asyncio"])
-def test_f127_a_daemon_thread_that_calls_says_nothing_at_exit(service: Service, call: str) -> None:
+def test_a_daemon_thread_that_calls_says_nothing_at_exit(service: Service, call: str) -> None:
     """A traceback would be wrong, and one that is cut off makes Python abort."""
     service.choose(lambda request: stall())
     code = """
@@ -91,7 +91,7 @@ time.sleep(0.3)
     assert run_child(code, service.base_url, call) == ""
 
 
-def test_f127_an_exit_handler_may_wait_for_a_thread_that_calls(service: Service) -> None:
+def test_an_exit_handler_may_wait_for_a_thread_that_calls(service: Service) -> None:
     service.choose(lambda request: stall())
     code = """
 import atexit, sys, threading, time
@@ -119,7 +119,7 @@ time.sleep(0.3)
     assert (done.returncode, done.stdout.count(ending), done.stderr) == (0, 2, "")
 
 
-def test_f127_an_end_that_takes_long_is_no_signal_either() -> None:
+def test_an_end_that_takes_long_is_no_signal_either() -> None:
     """Threads of which a call was interrupted take the GIL while Python ends."""
     code = """
 import threading, time
@@ -144,7 +144,7 @@ time.sleep(0.2)
     assert run_child(code) == "ended"
 
 
-def test_f127_the_package_may_go_from_sys_modules_during_a_call(service: Service) -> None:
+def test_the_package_may_go_from_sys_modules_during_a_call(service: Service) -> None:
     """The core imports nothing while it runs: what it calls was handed over at import."""
     service.choose(lambda request: stall())
     code = """
@@ -175,7 +175,7 @@ print(*said, book[0]["new"], hasattr(book[0], "nothing"))
     assert out == "deadline [1] False\n"
 
 
-def test_f129_a_second_copy_of_the_package_shares_the_errors(service: Service) -> None:
+def test_a_second_copy_of_the_package_shares_the_errors(service: Service) -> None:
     service.choose(lambda request: good_book())
     code = """
 from unittest import mock
@@ -200,7 +200,7 @@ for copy in (first, second, third):
     assert run_child(code, service.base_url).split() == ["3", "3", "3"]
 
 
-def test_f131_daemon_threads_do_not_delay_the_exit(service: Service) -> None:
+def test_daemon_threads_do_not_delay_the_exit(service: Service) -> None:
     service.choose(lambda request: stall())
     code = """
 import asyncio, threading
@@ -221,7 +221,7 @@ print(time.time())
     assert time.time() - float(printed) < 2
 
 
-def test_f131_other_threads_keep_their_calls_at_the_exit(service: Service) -> None:
+def test_other_threads_keep_their_calls_at_the_exit(service: Service) -> None:
     """Python waits for them, so they get the books that they asked for."""
     service.choose(lambda request: delay(0.7, good_book()))
     code = """

@@ -35,10 +35,10 @@ long = pytest.mark.long
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=long)])
-def test_f102_a_fork_over_tls_leaves_the_parent_s_connection_whole(
+def test_a_fork_over_tls_leaves_the_parent_s_connection_whole(
     rounds: int, tls_service: Service, ca: Authority
 ) -> None:
-    """F102: the child makes connections of its own, and ends without a word on its parent's."""
+    """The child makes connections of its own, and ends without a word on its parent's."""
     tls_service.choose(lambda request: book_reply(trades(len(request.raw) % 7)))
     code = (
         FORKING
@@ -62,8 +62,8 @@ print(right[0] != right[1], [client.stats.connections for client in clients])
     assert len(tls_service.connections) == 2 + 2 * rounds
 
 
-def test_f102_a_fork_while_other_threads_call(service: Service) -> None:
-    """F102: no lock that a thread held is waited for in the child."""
+def test_a_fork_while_other_threads_call(service: Service) -> None:
+    """No lock that a thread held is waited for in the child."""
     service.script(then=good_book())
     code = (
         FORKING
@@ -93,10 +93,10 @@ print(set(codes), client.stats.failures)
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("rounds", [40, pytest.param(1000, marks=long)])
-def test_f102_a_fork_while_other_threads_connect(
+def test_a_fork_while_other_threads_connect(
     rounds: int, tls_service: Service, ca: Authority
 ) -> None:
-    """F102: nor a lock of libcurl's or OpenSSL's, which know nothing of forks."""
+    """Nor a lock of libcurl's or OpenSSL's, which know nothing of forks."""
     tls_service.script(then=good_book())
     code = (
         FORKING
@@ -126,10 +126,10 @@ print(set(codes))
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("rounds", [10, pytest.param(300, marks=long)])
-def test_f121_a_fork_while_other_threads_do_a_thing_for_the_first_time(
+def test_a_fork_while_other_threads_do_a_thing_for_the_first_time(
     rounds: int, service: Service, body_file: Path
 ) -> None:
-    """F121: nothing is initialised on first use, so the child finds nothing half initialised."""
+    """Nothing is initialised on first use, so the child finds nothing half initialised."""
     service.script(then=good_book())
     code = (
         FORKING
@@ -186,8 +186,8 @@ os._exit(0) if not sys.stdout.flush() else None
     assert run_child(code, str(tmp_path)).strip() == "0 True"
 
 
-def test_f102_a_fork_within_a_token_s_turn(service: Service) -> None:
-    """F102: the child does not wait for the parent's thread, which is not in it."""
+def test_a_fork_within_a_token_s_turn(service: Service) -> None:
+    """The child does not wait for the parent's thread, which is not in it."""
     service.script(then=good_book())
     code = (
         FORKING
@@ -214,7 +214,7 @@ thread.join()
     assert run_child(code, service.base_url).strip() == "0"
 
 
-def test_f102_asyncio_in_a_forked_child(service: Service) -> None:
+def test_asyncio_in_a_forked_child(service: Service) -> None:
     service.script(then=good_book())
     code = (
         FORKING

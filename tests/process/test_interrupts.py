@@ -74,10 +74,9 @@ client.close()
     ["DNS", "connect", "TLS", "first byte", "body", "back-off", "pages", "rate limit", "token",
      "turn", "handler"],
 )  # fmt: skip
-def test_f105_an_interrupt_comes_out_within_100_ms(
+def test_an_interrupt_comes_out_within_100_ms(
     phase: str, ca: Authority, service: Service, tmp_path: Path
 ) -> None:
-    """F105, F106 (back-off), F107 (a handler that raises another exception)."""
     service.script(then=good_book())
     environment = s.resolver(tmp_path, seconds=4) if phase == "DNS" else {}
     with served_phase(phase, ca) as url:
@@ -88,7 +87,7 @@ def test_f105_an_interrupt_comes_out_within_100_ms(
     assert rows == "3"
 
 
-def test_f105_an_interrupted_connection_is_given_up_and_the_client_works_on(
+def test_an_interrupted_connection_is_given_up_and_the_client_works_on(
     service: Service,
 ) -> None:
     service.script(good_book(), s.stall_mid_body(), then=good_book(5))
@@ -108,7 +107,7 @@ print(len(client.trade_book()), client.stats.connections + client.stats.reused)
     assert [request.connection for request in service.requests] == [0, 0, 1]
 
 
-def test_f107_a_handler_that_raises_nothing_disturbs_nothing(service: Service) -> None:
+def test_a_handler_that_raises_nothing_disturbs_nothing(service: Service) -> None:
     gate = threading.Event()
     service.script(s.hold(gate, good_book()))
     code = """
@@ -127,7 +126,7 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()), len(caught) 
     assert run_child(code, service.base_url).strip() == "3 True"
 
 
-def test_f105_asyncio_run_is_interrupted_too(service: Service) -> None:
+def test_asyncio_run_is_interrupted_too(service: Service) -> None:
     service.script(then=s.stall())
     # The call is measured, not the close after it, which ends a thread of C++.
     code = """
@@ -157,7 +156,7 @@ except KeyboardInterrupt:
     assert outcome == "interrupted"
 
 
-def test_f105_threads_of_their_own_are_not_interrupted(service: Service) -> None:
+def test_threads_of_their_own_are_not_interrupted(service: Service) -> None:
     """Only the main thread hears the signal; another thread's call runs to its end."""
     gate = threading.Event()
 
@@ -187,7 +186,7 @@ print(lengths)
     assert run_child(code, service.base_url).splitlines() == ["interrupted", "[3]"]
 
 
-def test_f105_signals_are_handled_during_a_long_diff() -> None:
+def test_signals_are_handled_during_a_long_diff() -> None:
     """Handlers run while the core compares; without that, once, after it."""
     code = """
 import signal, threading
@@ -319,8 +318,8 @@ print(at > 60)
 )
 
 
-def test_f149_an_interrupt_at_any_line_of_a_refresh(service: Service) -> None:
-    """F149: the next call goes on, in the thread that was interrupted and in any other."""
+def test_an_interrupt_at_any_line_of_a_refresh(service: Service) -> None:
+    """The next call goes on, in the thread that was interrupted and in any other."""
     service.script(then=good_book())
     assert run_child(LINES, service.base_url).splitlines() == ["True"]
 
@@ -328,10 +327,10 @@ def test_f149_an_interrupt_at_any_line_of_a_refresh(service: Service) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["AsyncSource", "Source"])
 @pytest.mark.parametrize("stop", ["interrupt", "cancel"])
-def test_f149_a_task_is_stopped_at_any_line_of_a_refresh(
+def test_a_task_is_stopped_at_any_line_of_a_refresh(
     stop: str, source: str, service: Service
 ) -> None:
-    """F149: the next call goes on, in the same loop and in another."""
+    """The next call goes on, in the same loop and in another."""
     service.script(then=good_book())
     ignored = "import warnings; warnings.simplefilter('ignore')\n"
     assert run_child(ignored + ASYNC_LINES, service.base_url, stop, source).splitlines() == ["True"]

@@ -184,7 +184,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     assert "trade_book [desk1]: 200 in " in log.getvalue()
 
 
-def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
+def test_a_proxy_sees_no_token_and_its_password_is_not_shown(
     proxy: Proxy, tls_service: Service, ca: Authority, log: io.StringIO
 ) -> None:
     password = f"http://user:canary%2F7f3b@127.0.0.1:{proxy.port}"
@@ -207,8 +207,8 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
     assert not holds_secret(said_by(error) + log.getvalue())
 
 
-def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
-    """F68: ~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
+def test_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
+    """~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
     netrc = tmp_path / ".netrc"
     netrc.write_text("default login user password netrc-canary\n")
     netrc.chmod(0o600)

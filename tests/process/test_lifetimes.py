@@ -1,4 +1,4 @@
-"""Lifetimes: who keeps what alive, and that nothing is kept for ever (F109, F113)."""
+"""Lifetimes: who keeps what alive, and that nothing is kept for ever."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_memory_does_not_grow_over_100_000_rounds() -> None:
 
 
 def test_threads_read_one_book() -> None:
-    """F103, for books: every thread sees every value."""
+    """Every thread sees every value."""
     book = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True))))
     expected = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True)))).to_dicts()
 
@@ -226,7 +226,7 @@ def test_threads_read_one_book() -> None:
 
 
 def test_threads_share_one_iterator() -> None:
-    """F103: each row goes to one thread, with or without a GIL."""
+    """Each row goes to one thread, with or without a GIL."""
     book = td.TradeBook.from_json(as_json(envelope(trades(1_000))))
     rows = iter(book)
     taken = at_once(8, lambda _: list(rows))

@@ -1,4 +1,4 @@
-"""Behaviour that differs between systems: files, ports, roots and consoles (F30, F35)."""
+"""Behaviour that differs between systems: files, ports, roots and consoles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_only_the_platform_modules_ask_for_the_system() -> None:
 
 
 def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """F105: Windows waits for a lock until it is free, whatever the user presses."""
+    """Windows waits for a lock until it is free, whatever the user presses."""
     monkeypatch.setattr(platform, "_LONGEST_WAIT", 0.01)
     waits: list[float] = []
 
@@ -54,7 +54,6 @@ def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.Mo
 
 
 def test_a_wait_ends_with_what_a_signal_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """F105"""
     lock = ForkLock()
 
     def wait() -> None:
@@ -106,7 +105,7 @@ def test_no_other_program_can_listen_on_the_sandboxs_port() -> None:
 def test_windows_trusts_its_store_of_roots_unless_a_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F35: certifi lacks the roots of the user's organisation, which the store has."""
+    """Certifi lacks the roots of the user's organisation, which the store has."""
     for variable in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(ca_roots, "HAS_ROOT_STORE", True)

@@ -19,7 +19,7 @@ from service import (
     stocks,
     trades,
 )
-from systems import needs_proc, posix
+from systems import posix
 
 long = pytest.mark.long
 
@@ -64,10 +64,10 @@ time.sleep(random.random() * 0.2)
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("rounds", [12, pytest.param(1000, marks=long)])
-def test_f108_an_interpreter_ends_with_calls_in_flight(
+def test_an_interpreter_ends_with_calls_in_flight(
     rounds: int, service: Service, body_file: Path
 ) -> None:
-    """F108: no abort, no traceback, no waiting for a response that does not come.
+    """No abort, no traceback, no waiting for a response that does not come.
 
     Decoding, exports and joins are under way too: they work without the GIL, and want it back.
     """
@@ -76,7 +76,7 @@ def test_f108_an_interpreter_ends_with_calls_in_flight(
         assert run_child(EXIT, service.base_url, str(body_file), str(seed), timeout=20) == ""
 
 
-def test_f108_an_exit_says_nothing_on_standard_error(service: Service, body_file: Path) -> None:
+def test_an_exit_says_nothing_on_standard_error(service: Service, body_file: Path) -> None:
     service.script(then=stall())
     command = [sys.executable, "-X", "dev", "-c", "import sys, time\nimport tradingdata as td\n"]
     command[-1] += f"TOKEN = {TOKEN!r}\n" + EXIT
@@ -135,8 +135,8 @@ def test_calls_grow_no_memory(what: str, count: int, service: Service) -> None:
     assert int(run_child(MEMORY, *arguments, timeout=500)) <= 4 * 1024
 
 
-def test_f113_memory_that_runs_out_is_an_error_and_no_crash(service: Service) -> None:
-    """F113: a body larger than what the process may have."""
+def test_memory_that_runs_out_is_an_error_and_no_crash(service: Service) -> None:
+    """A body larger than what the process may have."""
     posix("resource")
     service.script(oversize_body(250 * 2**20), oversize_body(250 * 2**20), then=good_book())
     code = """
@@ -154,7 +154,7 @@ print(len(client.trade_book()))
     assert run_child(code, service.base_url).splitlines() == ["reported", "reported", "3"]
 
 
-def test_f109_the_module_may_be_reloaded(service: Service) -> None:
+def test_the_module_may_be_reloaded(service: Service) -> None:
     service.script(then=good_book())
     code = """
 import importlib
@@ -167,7 +167,7 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()))
     assert run_child(code, service.base_url).splitlines() == ["3", "3"]
 
 
-def test_f129_rows_of_a_second_copy_of_the_package_are_of_the_same_types() -> None:
+def test_rows_of_a_second_copy_of_the_package_are_of_the_same_types() -> None:
     code = """
 def row():
     from tradingdata.table.rows import restored_rows
@@ -181,7 +181,7 @@ print(type(first) is type(second), first == second)
     assert run_child(code) == "True True\n"
 
 
-def test_f109_collected_in_any_order_at_exit(service: Service) -> None:
+def test_collected_in_any_order_at_exit(service: Service) -> None:
     service.script(then=good_book())
     code = """
 import builtins
@@ -219,25 +219,11 @@ for interpreter in made:
 """
 
 
-def test_f109_a_subinterpreter_is_refused_clearly(service: Service) -> None:
-    """F109: pybind11 alone would wait for ever; the main interpreter is not disturbed (O9)."""
+def test_a_subinterpreter_is_refused_clearly(service: Service) -> None:
+    """Pybind11 alone would wait for ever; the main interpreter is not disturbed (O9)."""
     service.script(then=good_book())
     code = "import warnings\nwarnings.simplefilter('ignore')\n" + SUBINTERPRETER
     lines = run_child(code, service.base_url, timeout=20).splitlines()
     assert [line for line in lines if line.isdigit()] == ["3", "3"]
     reported = [line for line in lines if "ImportError" in line and "subinterpreter" in line]
     assert len(reported) == 2
-
-
-@needs_proc
-def test_the_import_does_no_work(tmp_path: Path) -> None:
-    """No thread, no socket, no file left open, no handler, nothing heavy: the import is light."""
-    code = """
-import os
-assert len(os.listdir("/proc/self/task")) == 1
-files = {os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]}
-assert not [name for name in files if name.startswith(("socket:", "anon_inode:"))], files
-heavy = {"numpy", "pandas", "polars", "pyarrow", "asyncio", "logging", "ssl", "http", "urllib"}
-print(sorted(heavy & set(sys.modules)))
-"""
-    assert run_child(code).strip() == "[]"

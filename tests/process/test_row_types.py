@@ -1,4 +1,4 @@
-"""Types of rows that are made at run time live as long as their tables (F152)."""
+"""Types of rows that are made at run time live as long as their tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def one(name: str = "x") -> Any:
 
 @pytest.mark.memory
 def test_ten_thousand_shapes_grow_no_memory() -> None:
-    """F152: each once kept 10 kB for the life of the process."""
+    """Each once kept 10 kB for the life of the process."""
     assert int(run_child(GROWTH)) < 12_000  # kilobytes
 
 

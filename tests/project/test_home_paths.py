@@ -1,4 +1,4 @@
-"""`~` in every path that a user can name is the home folder, never a folder of that name (F155)."""
+"""`~` in every path that a user can name is the home folder, never a folder of that name."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_every_public_function_with_a_path_has_a_use_here() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(USES))
-def test_f155_a_function_takes_the_home_folder(name: str, home: Path) -> None:
+def test_a_function_takes_the_home_folder(name: str, home: Path) -> None:
     use, file, content = USES[name]
     if content is not None:
         (home / file).write_text(content)
@@ -122,7 +122,7 @@ def test_f155_a_function_takes_the_home_folder(name: str, home: Path) -> None:
     assert list(Path().iterdir()) == []
 
 
-def test_f155_keys_of_a_profile_take_it(home: Path) -> None:
+def test_keys_of_a_profile_take_it(home: Path) -> None:
     (home / "token").write_text("x" * 16)
     (home / "roots.pem").touch()
     paths = [name for name, check in IN_FILES.items() if check.__name__ == "path"]
@@ -134,7 +134,7 @@ def test_f155_keys_of_a_profile_take_it(home: Path) -> None:
     td.Client(**options)
 
 
-def test_f155_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "roots.pem").touch()
     monkeypatch.setenv("SSL_CERT_FILE", "~/roots.pem")
     td.Client("https://127.0.0.1:9", access_token="x" * 16)
@@ -143,7 +143,7 @@ def test_f155_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_f155_commands_take_it(name: str, home: Path) -> None:
+def test_commands_take_it(name: str, home: Path) -> None:
     """Also where no shell has expanded it: in quotes, or behind `--output=`."""
     function = COMMANDS[name][0]
     given: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def test_f155_commands_take_it(name: str, home: Path) -> None:
     [("~", "home"), ("~/a b", "home/a b"), ("a/~/b", "a/~/b"), ("./~", "./~"),
      ("~nobody-has-this-name/x", "~nobody-has-this-name/x"), (b"~/x", "home/x"), ("", "")],
 )  # fmt: skip
-def test_f155_only_what_a_shell_replaces_is_replaced(
+def test_only_what_a_shell_replaces_is_replaced(
     path: str | bytes, expected: str, home: Path
 ) -> None:
     assert validate.path("path", path) == expected.replace("home", str(home))

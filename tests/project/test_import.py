@@ -12,7 +12,7 @@ NOT_YET = {
     "asyncio", "concurrent.futures", "dataclasses", "difflib", "email", "hashlib", "http",
     "importlib.metadata", "inspect", "json", "logging", "matplotlib", "numpy",
     "pandas", "pathlib", "pickle", "polars", "pyarrow", "socket", "sqlite3", "ssl",
-    "subprocess", "tempfile", "tomllib", "urllib", "zoneinfo",
+    "click", "rich", "subprocess", "tempfile", "tomllib", "typer", "urllib", "zoneinfo",
 }  # fmt: skip
 
 SCRIPT = """

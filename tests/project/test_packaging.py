@@ -11,8 +11,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tradingdata._util.optional_imports import versions
 
 ROOT = Path(__file__).parents[2]
@@ -58,15 +56,6 @@ def test_every_part_of_the_extra_all_is_an_extra() -> None:
     named = set(re.findall(r"\w+", everything.removeprefix("tradingdata")))
     # s3 ties boto3 to one version; JupyterLab and Dask are as large as all the others together.
     assert named == set(extras) - {"all", "s3", "notebook", "dask"}
-
-
-def test_extras_are_for_users_and_groups_for_contributors() -> None:
-    project, groups = PROJECT["project"], PROJECT["dependency-groups"]
-    documented = (ROOT / "docs/how-to/install.md").read_text("utf-8")
-    named = set(re.findall(r"`tradingdata\[(\w+)\]`", documented))
-    assert set(project["optional-dependencies"]) == named
-    assert not set(project["optional-dependencies"]) & set(groups)
-    assert PROJECT["tool"]["uv"]["default-groups"] == []
 
 
 def test_the_bill_of_materials_is_of_this_version() -> None:
@@ -125,8 +114,3 @@ def test_what_a_wheel_contains_is_in_its_bill(tmp_path: Path) -> None:
     needs = {one["ref"]: one["dependsOn"] for one in bill["dependencies"]}
     assert needs[listed["libcurl"]["bom-ref"]] == [listed["OpenSSL"]["bom-ref"]]
     assert len(needs["pkg:pypi/tradingdata@1.2.3"]) == len(listed)
-
-
-@pytest.mark.parametrize("name", ["simdjson", "doctest"])
-def test_what_only_tests_link_is_no_part(name: str) -> None:
-    assert name not in {part["name"] for part in bill_of_materials()["components"]}

@@ -96,18 +96,6 @@ def test_private_names_are_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert not hasattr(BOOK, "__wrapped__")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("sybmol", "Trade has no field 'sybmol'; did you mean 'symbol'"),
-        ("symbol", "read a column with"),
-    ],
-)
-def test_a_misspelt_attribute_of_a_book_gets_a_suggestion(wrong: str, message: str) -> None:
-    with pytest.raises(AttributeError, match=message):
-        getattr(BOOK, wrong)
-
-
 def test_a_minus_sorts_one_field_in_descending_order() -> None:
     rows = [td.Trade(symbol=symbol, quantity=n) for symbol in ("A", "B") for n in (1, 2)]
     book = td.TradeBook([*rows, td.Trade(symbol="A")])

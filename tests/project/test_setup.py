@@ -86,15 +86,3 @@ def test_an_old_libcurl_gets_a_sentence(tmp_path: Path, version: str) -> None:
 def test_a_missing_libcurl_names_the_package(tmp_path: Path) -> None:
     said = configured(tmp_path / "build", "-DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON")
     assert "needs the libcurl headers. Install them and try again: Debian, Ubuntu: sudo" in said
-
-
-def test_the_page_states_the_oldest_compilers() -> None:
-    limits = (ROOT / "cpp/cmake/compiler.cmake").read_text("utf-8")
-    page = (ROOT / "docs/reference/compatibility.md").read_text("utf-8")
-    for compiler, name in (("GNU", "g++"), ("Clang", "clang")):
-        (version,) = (
-            line.split()[1].rstrip(")")
-            for line in limits.splitlines()
-            if line.startswith(f"set(TRADINGDATA_OLDEST_{compiler} ")
-        )
-        assert f"{name} {version}" in page

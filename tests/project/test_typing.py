@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import public_names
-import tradingdata as td
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "tests/typing").glob("*.py"))
@@ -31,13 +30,6 @@ def checked(*command: object) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def test_the_package_says_that_it_is_typed() -> None:
-    package = Path(td.__file__).parent
-    assert (package / "py.typed").exists()
-    assert (package / "_core/__init__.pyi").exists()
-    assert (package / "_core/records.pyi").exists()
 
 
 def test_the_annotations_of_all_that_is_public_can_be_evaluated() -> None:
@@ -67,9 +59,3 @@ def test_the_examples_hold(tool: str, tmp_path: Path) -> None:
     else:
         report = checked("pyright", "--pythonpath", sys.executable, *EXAMPLES)
         assert "0 errors, 0 warnings" in report
-
-
-def test_records_are_typed_as_they_are() -> None:
-    """The stub says dataclass; the binary has descriptors of those names."""
-    for record in (td.Trade, td.Order, td.Stock):
-        assert all(hasattr(vars(record)[name], "__get__") for name in record.__dataclass_fields__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 import sys
@@ -15,7 +14,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CI = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
-RELEASE = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NOX = (ROOT / "noxfile.py").read_text("utf-8")
 TEST = (ROOT / ".ci" / "test").read_text("utf-8")
@@ -66,48 +64,6 @@ def test_ci_runs_every_stage_of_all_once() -> None:
 def test_ci_tests_each_python_that_the_classifiers_name() -> None:
     (pythons,) = re.findall(r"python: \[(.*)\]", CI)
     assert classified() <= set(re.findall(r"3\.\d+", pythons))
-
-
-def test_a_release_has_wheels_of_each_kind() -> None:
-    configured = PROJECT["tool"]["cibuildwheel"]
-    identifiers = {one.rstrip("-*").removeprefix("cp3") for one in configured["build"]}
-    assert {f"3.{minor}" for minor in identifiers} == classified() | {"3.14t"}
-    (runners,) = re.findall(r"runner: \[(.*)\]", RELEASE)
-    for system in (
-        "ubuntu-24.04",
-        "ubuntu-24.04-arm",
-        "macos-15",
-        "macos-15-intel",
-        "windows-2025",
-    ):
-        assert system in runners.split(", ")
-
-
-def test_actions_are_pinned_by_a_commit() -> None:
-    for workflow in WORKFLOWS:
-        used = re.findall(r"uses: (.*)", workflow.read_text("utf-8"))
-        assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used), used
-
-
-def test_the_jobs_on_macos_run_no_shell_script_of_ours() -> None:
-    """Its bash is 3.2, without `mapfile` and associative arrays; Python is the same everywhere."""
-    (job,) = re.findall(r"^  wheels:\n(.*?)^  \w", RELEASE, re.MULTILINE | re.DOTALL)
-    steps = job + json.dumps(PROJECT["tool"]["cibuildwheel"])
-    assert ".ci/platforms/libraries.py" in steps
-    assert re.findall(r"\.ci/[\w/.-]+", steps) == [".ci/platforms/libraries.py"] * 3
-    assert not re.search(r"\b(mapfile|readarray|declare -A|sed -i|sha256sum)\b", steps)
-
-
-def test_one_repository_is_named() -> None:
-    """A release refuses to run in another one, so that no page sends users to a stranger."""
-    source = PROJECT["project"]["urls"]["Source"]
-    names = ("README.md", "SECURITY.md", "pyproject.toml")
-    pages = [*(ROOT / name for name in names), *(ROOT / ".github").rglob("*.yml")]
-    texts = "".join(path.read_text("utf-8") for path in pages)
-    named = re.findall(r"https://github\.com/[\w-]+/tradingdata\b", texts)
-    assert {*named} == {source}
-    assert source.removeprefix("https://github.com/") in (ROOT / "SECURITY.md").read_text("utf-8")
-    assert "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY" in RELEASE
 
 
 def test_the_tests_of_a_wheel_import_what_is_installed_for_them() -> None:

@@ -124,16 +124,16 @@ def test_what_is_not_http_is_refused_and_ends_the_connection(
         ("[::1]:{port}", 200),
     ],
 )
-def test_f156_a_request_for_another_host_is_refused(
+def test_a_request_for_another_host_is_refused(
     day: sandbox.Service, host: str, status: int
 ) -> None:
-    """F156: a page in a browser reaches this computer under a name that its owner chooses."""
+    """A page in a browser reaches this computer under a name that its owner chooses."""
     port = day.base_url.rpartition(":")[2]
     headers = {"Host": host.format(port=port)}
     assert call(day, "GET", f"{PATHS['search']}?query=tata", b"", headers).status == status
 
 
-def test_f156_half_requests_start_few_threads_and_do_not_shut_others_out(
+def test_half_requests_start_few_threads_and_do_not_shut_others_out(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     before = threading.active_count()

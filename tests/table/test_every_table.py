@@ -155,7 +155,7 @@ def test_columns_are_chosen_alike(tables: dict[str, TableExport], name: str) -> 
 def test_a_table_of_values_is_exported_as_the_book_that_they_are_from(
     kind: str, zone: str | None
 ) -> None:
-    """F95, F99: the same bytes, for hostile text and odd numbers too."""
+    """The same bytes, for hostile text and odd numbers too."""
     book = sample(kind).book.localize(zone)
     table = of_values(book)
     assert (table.to_csv(), table.to_json()) == (book.to_csv(), book.to_json())

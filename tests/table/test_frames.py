@@ -148,7 +148,7 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["trade", "order"])
-def test_f175_a_date_of_a_row_finds_its_rows_in_a_frame(kind: str) -> None:
+def test_a_date_of_a_row_finds_its_rows_in_a_frame(kind: str) -> None:
     book = sample(kind, 60).book
     frame, arrow = book.to_pandas(), book.to_arrow()
     polars_frame = book.to_polars().with_row_index("at")

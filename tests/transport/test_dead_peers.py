@@ -1,4 +1,4 @@
-"""Silence: of a service that takes its time (F139), and of a connection that is gone (F171)."""
+"""Silence: of a service that takes its time, and of a connection that is gone."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def may_drop_packets() -> None:
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
-def test_f171_a_dropped_kept_connection_is_replaced_within_a_third(
-    secure: bool, ca: Authority
-) -> None:
+def test_a_dropped_kept_connection_is_replaced_within_a_third(secure: bool, ca: Authority) -> None:
     dropped = threading.Event()
     first = s.steps(good_book(), s.cut_off, lambda _: dropped.set())
     with Service(tls=ca.good() if secure else None) as service:
@@ -53,7 +51,7 @@ def test_f171_a_dropped_kept_connection_is_replaced_within_a_third(
 
 
 @both
-def test_f171_a_connection_dropped_in_a_wait_is_replaced_within_a_third(call: Any) -> None:
+def test_a_connection_dropped_in_a_wait_is_replaced_within_a_third(call: Any) -> None:
     """Probes find out, since everything that was sent has been acknowledged."""
     wait = s.steps(s.cut_off, s.stall())
     with served(wait, good_book()) as service, within(4.5, at_least=1):
@@ -63,7 +61,7 @@ def test_f171_a_connection_dropped_in_a_wait_is_replaced_within_a_third(call: An
 
 
 @both
-def test_f171_a_slow_service_is_waited_for(call: Any) -> None:
+def test_a_slow_service_is_waited_for(call: Any) -> None:
     with served(s.delay(4, good_book())) as service:
         book = call(service.base_url, timeout=6)
         assert len(service.connections) == 1
@@ -72,7 +70,7 @@ def test_f171_a_slow_service_is_waited_for(call: Any) -> None:
 
 @pytest.mark.slow
 @both
-def test_f139_a_response_after_30_s_is_taken_within_the_deadline(call: Any) -> None:
+def test_a_response_after_30_s_is_taken_within_the_deadline(call: Any) -> None:
     with served(s.delay(30, good_book())) as service:
         book = call(service.base_url, timeout=100)
     assert (len(book), book.response.attempts) == (3, 1)
@@ -80,7 +78,7 @@ def test_f139_a_response_after_30_s_is_taken_within_the_deadline(call: Any) -> N
 
 @pytest.mark.slow
 @both
-def test_f139_a_body_may_pause_for_25_s(call: Any) -> None:
+def test_a_body_may_pause_for_25_s(call: Any) -> None:
     body = s.as_json(s.envelope(list(s.trades(3))))
     message = s.message(body=body)
     halves = s.steps(s.raw(message[:-100]), s.delay(25, s.raw(message[-100:])))

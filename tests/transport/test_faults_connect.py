@@ -1,4 +1,4 @@
-"""Faults on the way to a connection, F1 to F8 but for TLS: what the caller sees, and when."""
+"""Faults on the way to a connection, but for TLS: what the caller sees, and when."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def call_by_name(
 
 
 @both
-def test_f1_a_refused_connection_is_tried_again(call: Any) -> None:
+def test_a_refused_connection_is_tried_again(call: Any) -> None:
     with closed_port() as port:
         error = failure(f"http://127.0.0.1:{port}", call=call, attempts=2)
     assert type(error) is td.ConnectError
@@ -62,7 +62,7 @@ def test_f1_a_refused_connection_is_tried_again(call: Any) -> None:
     assert str(error).startswith("POST /api/v1/trade/book: ")
 
 
-def test_f1_a_service_that_comes_up_again_is_reached() -> None:
+def test_a_service_that_comes_up_again_is_reached() -> None:
     with ExitStack() as stack:
         with closed_port() as port:
             if not WINDOWS:  # where nobody can listen on a port that is taken
@@ -80,7 +80,7 @@ def test_f1_a_service_that_comes_up_again_is_reached() -> None:
             assert len(client.trade_book()) == 3
 
 
-def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path: Path) -> None:
+def test_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path: Path) -> None:
     url = "https://api.example.test"
     outcome, *_ = call_by_name(url, ca, resolver(tmp_path), timeout=10)
     kind, attempts, retryable, message = outcome.split(" ", 3)
@@ -89,7 +89,7 @@ def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path:
     assert "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network" in message
 
 
-def test_f3_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path) -> None:
+def test_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path) -> None:
     url = "https://api.example.test"
     environment = resolver(tmp_path, seconds=4)
     outcome, elapsed, waited = call_by_name(url, ca, environment, timeout=0.5)
@@ -99,7 +99,7 @@ def test_f3_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path)
 
 
 @both
-def test_f4_a_connect_that_hangs_ends_with_connect_timeout(call: Any) -> None:
+def test_a_connect_that_hangs_ends_with_connect_timeout(call: Any) -> None:
     with black_hole() as port, within(2.5, at_least=0.4):
         url = f"http://127.0.0.1:{port}"
         error = failure(url, call=call, connect_timeout=0.2, attempts=2, timeout=20)
@@ -109,7 +109,7 @@ def test_f4_a_connect_that_hangs_ends_with_connect_timeout(call: Any) -> None:
 
 
 @both
-def test_f4_a_connect_that_hangs_ends_at_the_deadline(call: Any) -> None:
+def test_a_connect_that_hangs_ends_at_the_deadline(call: Any) -> None:
     with black_hole() as port, within(0.3, at_least=0.25):
         error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
     assert type(error) is td.DeadlineError
@@ -117,20 +117,9 @@ def test_f4_a_connect_that_hangs_ends_at_the_deadline(call: Any) -> None:
     assert "the deadline passed while connecting to 127.0.0.1" in str(error)
 
 
-def test_f4_the_default_connect_timeout_is_below_the_deadline() -> None:
-    """A black hole is left after 5 s, so that another attempt fits into the 30 s."""
-    import inspect
-
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(td.Client).parameters.items()
-    }
-    assert (defaults["connect_timeout"], defaults["timeout"]) == (5, 30)
-
-
 @pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
 @pytest.mark.parametrize("way", ["refused", "black hole"])
-def test_f5_broken_ipv6_does_not_hide_working_ipv4(way: str) -> None:
+def test_broken_ipv6_does_not_hide_working_ipv4(way: str) -> None:
     with ExitStack() as stack:
         service = stack.enter_context(served(then=good_book(), ipv6=False))
         if way == "black hole":
@@ -150,13 +139,13 @@ def held_port(host: str, port: int) -> socket.socket:
 
 
 @both
-def test_f7_an_empty_reply_is_tried_again(call: Any) -> None:
+def test_an_empty_reply_is_tried_again(call: Any) -> None:
     with served(hang_up, good_book()) as service:
         assert len(call(service.base_url)) == 3
         assert len(service.requests) == 2
 
 
-def test_f7_an_empty_reply_each_time_is_reported() -> None:
+def test_an_empty_reply_each_time_is_reported() -> None:
     with served(then=hang_up) as service:
         error = failure(service.base_url, attempts=2)
     assert type(error) is td.TransportError
@@ -167,7 +156,7 @@ def test_f7_an_empty_reply_each_time_is_reported() -> None:
 @pytest.mark.parametrize(
     "data",
     [EMPTY_BOOK, b"\x00\xff\x13\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/9.9 200 OK\r\n\r\n"],
-    ids=["F8 HTTP/0.9", "F8 garbage", "F8 another protocol", "F8 another version"],
+    ids=["HTTP/0.9", "garbage", "another protocol", "another version"],
 )
 def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
     with served(then=garbage(data)) as service:
@@ -180,14 +169,14 @@ def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
 
 @both
 def test_a_port_that_never_responds_ends_at_the_deadline(call: Any) -> None:
-    """F31: the connection stands and nothing comes."""
+    """The connection stands and nothing comes."""
     with deaf_port() as port, within(0.3, at_least=0.25):
         error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
     assert type(error) is td.DeadlineError
     assert "the deadline passed while waiting for the response" in str(error)
 
 
-def test_f114_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:
+def test_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:
     posix("resource")
     service.script(then=good_book())
     code = """

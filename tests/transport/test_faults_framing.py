@@ -1,4 +1,4 @@
-"""Bodies framed or encoded wrongly, F19 to F43: never a book, and tried again where that helps."""
+"""Bodies framed or encoded wrongly: never a book, and tried again where that helps."""
 
 from __future__ import annotations
 
@@ -23,43 +23,39 @@ PASSING = [
     pytest.param(
         s.reset_mid_body(),
         "broke while reading the response",
-        id="F19 reset mid body",
+        id="reset mid body",
         marks=not_under_wine(NO_RESET),
     ),
-    pytest.param(
-        s.cut_content_length(), "incomplete body: the response ended", id="F20 cut length"
-    ),
-    pytest.param(
-        s.cut_content_length(keep=0), "incomplete body: .* after 0 bytes", id="F20 no body"
-    ),
-    pytest.param(s.cut_chunked(), "incomplete body", id="F21 whole body without its last chunk"),
-    pytest.param(s.cut_chunked(keep=5), "incomplete body", id="F21 cut chunk"),
-    pytest.param(s.bad_chunk_size(), "broke|malformed", id="F22 bad chunk size"),
-    pytest.param(s.close_delimited(keep=20), "incomplete body", id="F27 cut by the close"),
+    pytest.param(s.cut_content_length(), "incomplete body: the response ended", id="cut length"),
+    pytest.param(s.cut_content_length(keep=0), "incomplete body: .* after 0 bytes", id="no body"),
+    pytest.param(s.cut_chunked(), "incomplete body", id="whole body without its last chunk"),
+    pytest.param(s.cut_chunked(keep=5), "incomplete body", id="cut chunk"),
+    pytest.param(s.bad_chunk_size(), "broke|malformed", id="bad chunk size"),
+    pytest.param(s.close_delimited(keep=20), "incomplete body", id="cut by the close"),
     pytest.param(
         s.reply(200, BODY[:-20]),
         rf"incomplete body: .* ends too early at byte {len(BODY) - 20}\b",
-        id="F128 cut behind its own length",
+        id="cut behind its own length",
     ),
     pytest.param(
         s.cut_head(s.message(body=BODY), keep=30),
         "incomplete response: its head",
-        id="F170 cut head",
+        id="cut head",
     ),
     pytest.param(
         s.cut_head(s.head(401, s.CONTENT_TYPE), keep=40),
         "head ends too early",
-        id="F170 head of 401",
+        id="head of 401",
     ),
-    pytest.param(s.reply(200, b" "), "ends too early|empty", id="F128 cut before its first value"),
-    pytest.param(s.gzip_flipped(20), "gzip data is corrupt", id="F40 flipped bit"),
-    pytest.param(s.gzip_flipped(-8), "gzip data is corrupt", id="F40 bad checksum"),
-    pytest.param(s.gzip_cut(), "incomplete body: .* gzip data ends too early", id="F41 cut gzip"),
-    pytest.param(s.gzip_without_crc(), "gzip data ends too early", id="F42 gzip without checksum"),
+    pytest.param(s.reply(200, b" "), "ends too early|empty", id="cut before its first value"),
+    pytest.param(s.gzip_flipped(20), "gzip data is corrupt", id="flipped bit"),
+    pytest.param(s.gzip_flipped(-8), "gzip data is corrupt", id="bad checksum"),
+    pytest.param(s.gzip_cut(), "incomplete body: .* gzip data ends too early", id="cut gzip"),
+    pytest.param(s.gzip_without_crc(), "gzip data ends too early", id="gzip without checksum"),
     pytest.param(
         s.encoded(s.gzip_bytes(BODY) + b"more", "gzip"),
         "gzip data",
-        id="F40 bytes behind the gzip data",
+        id="bytes behind the gzip data",
     ),
 ]
 
@@ -93,27 +89,27 @@ def test_a_response_that_stays_damaged_is_reported(behaviour: Behaviour, message
         pytest.param(  # libcurl 8.22 refuses it itself
             s.two_content_lengths(),
             "two different Content-Lengths|malformed.*Content-Length",
-            id="F24 two lengths",
+            id="two lengths",
         ),
         pytest.param(
             s.reply(headers={"Content-Length": "-5"}),
             "malformed.*Content-Length",
-            id="F25 negative length",
+            id="negative length",
         ),
-        pytest.param(s.header_flood(), "headers are larger than 256 KiB", id="F33 header flood"),
+        pytest.param(s.header_flood(), "headers are larger than 256 KiB", id="header flood"),
         pytest.param(
             s.header_flood(200_020, line=200_020),
             "header line longer than 100 kB",
-            id="F33 huge header line",
+            id="huge header line",
         ),
-        pytest.param(s.stacked_gzip(6), "not requested .only gzip was", id="F37 six encodings"),
-        pytest.param(s.stacked_gzip(2), "not requested", id="F37 two encodings"),
-        pytest.param(s.encoded(BODY, "x-canary"), "not requested", id="F38 unknown encoding"),
+        pytest.param(s.stacked_gzip(6), "not requested .only gzip was", id="six encodings"),
+        pytest.param(s.stacked_gzip(2), "not requested", id="two encodings"),
+        pytest.param(s.encoded(BODY, "x-canary"), "not requested", id="unknown encoding"),
         pytest.param(
-            s.encoded(BODY, "gzip"), "declared as gzip but is not", id="F39 label on plain body"
+            s.encoded(BODY, "gzip"), "declared as gzip but is not", id="label on plain body"
         ),
-        pytest.param(s.deflate_reply(), "not requested", id="F43 deflate"),
-        pytest.param(s.encoded(b"\x1b\x00\x00", "br"), "not requested", id="F43 brotli"),
+        pytest.param(s.deflate_reply(), "not requested", id="deflate"),
+        pytest.param(s.encoded(b"\x1b\x00\x00", "br"), "not requested", id="brotli"),
     ],
 )
 def test_a_response_against_the_rules_is_refused_at_once(
@@ -130,31 +126,29 @@ def test_a_response_against_the_rules_is_refused_at_once(
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(s.chunked_and_length(BODY), id="F23 chunked and a wrong length: chunked wins"),
-        pytest.param(s.two_content_lengths(BODY, other=len(BODY)), id="F24 the same length twice"),
-        pytest.param(s.extra_bytes(BODY), id="F26 bytes after the response"),
-        pytest.param(s.close_delimited(BODY), id="F27 whole, ended by the close"),
+        pytest.param(s.chunked_and_length(BODY), id="chunked and a wrong length: chunked wins"),
+        pytest.param(s.two_content_lengths(BODY, other=len(BODY)), id="the same length twice"),
+        pytest.param(s.extra_bytes(BODY), id="bytes after the response"),
+        pytest.param(s.close_delimited(BODY), id="whole, ended by the close"),
         pytest.param(
             s.steps(s.raw(b"HTTP/1.1 200 OK\r\n\r\n" + BODY), s.delay(0.05, s.reset)),
-            id="F27 whole, without a length, ended by a reset",
+            id="whole, without a length, ended by a reset",
             marks=not_under_wine(NO_RESET),
         ),
-        pytest.param(s.continue_flood(then=s.book_reply(s.trades(3))), id="F29 100-continue flood"),
+        pytest.param(s.continue_flood(then=s.book_reply(s.trades(3))), id="100-continue flood"),
         pytest.param(
             s.chunked(BODY, size=7, trailers=b"X-Trailer: 1\r\n"), id="chunks and trailers"
         ),
         pytest.param(s.encoded(s.gzip_bytes(BODY), "gzip"), id="gzip"),
         pytest.param(s.drip(BODY, bytes_per=200, every=0.005), id="slowly"),
-        pytest.param(s.encoded(BODY, "identity"), id="F169 identity"),
-        pytest.param(s.encoded(BODY, "UTF-8"), id="F169 a charset as encoding"),
-        pytest.param(s.encoded(BODY, "none"), id="F169 none"),
+        pytest.param(s.encoded(BODY, "identity"), id="identity"),
+        pytest.param(s.encoded(BODY, "UTF-8"), id="a charset as encoding"),
+        pytest.param(s.encoded(BODY, "none"), id="none"),
         pytest.param(
-            s.with_lines(b"Transfer-Encoding: identity", body=BODY), id="F169 transfer of identity"
+            s.with_lines(b"Transfer-Encoding: identity", body=BODY), id="transfer of identity"
         ),
-        pytest.param(
-            s.encoded(s.gzip_bytes(BODY) + bytes(512), "gzip"), id="F169 zeros after gzip"
-        ),
-        pytest.param(s.encoded(s.gzip_bytes(BODY) + b"\r\n", "gzip"), id="F169 CR LF after gzip"),
+        pytest.param(s.encoded(s.gzip_bytes(BODY) + bytes(512), "gzip"), id="zeros after gzip"),
+        pytest.param(s.encoded(s.gzip_bytes(BODY) + b"\r\n", "gzip"), id="CR LF after gzip"),
     ],
 )
 def test_what_is_odd_but_whole_is_taken(call: Any, behaviour: Behaviour) -> None:
@@ -164,7 +158,7 @@ def test_what_is_odd_but_whole_is_taken(call: Any, behaviour: Behaviour) -> None
     assert [trade["trade_no"] for trade in book] == [row["trade_no"] for row in s.trades(3)]
 
 
-def test_f26_bytes_after_a_response_do_not_poison_the_next(service: Service) -> None:
+def test_bytes_after_a_response_do_not_poison_the_next(service: Service) -> None:
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + s.EMPTY_BOOK
     service.script(s.extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
     with td.Client(service.base_url, access_token=TOKEN) as client:
@@ -175,9 +169,9 @@ def test_f26_bytes_after_a_response_do_not_poison_the_next(service: Service) -> 
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(s.reply(200, b""), id="F28 200 without a body"),
-        pytest.param(s.reply(204), id="F28 204"),
-        pytest.param(s.close_delimited(keep=0), id="F28 closed before the body"),
+        pytest.param(s.reply(200, b""), id="200 without a body"),
+        pytest.param(s.reply(204), id="204"),
+        pytest.param(s.close_delimited(keep=0), id="closed before the body"),
     ],
 )
 def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour: Behaviour) -> None:
@@ -194,18 +188,16 @@ def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour:
 @pytest.mark.parametrize(
     ("behaviour", "phase"),
     [
-        pytest.param(s.stall(), "waiting for the response", id="F31 before the headers"),
+        pytest.param(s.stall(), "waiting for the response", id="before the headers"),
         pytest.param(
             s.steps(s.raw(b"HTTP/1.1 200"), s.stall()),
             "waiting for the response",
-            id="F31 within the headers",
+            id="within the headers",
         ),
-        pytest.param(
-            s.stall_mid_body(), r"reading the response \(25 bytes", id="F31 within the body"
-        ),
-        pytest.param(s.drip(), "reading the response", id="F32 drip"),
-        pytest.param(s.drip(headers_too=True), "waiting for the response", id="F32 headers drip"),
-        pytest.param(s.continue_flood(9, s.stall()), "waiting", id="F29 then a stall"),
+        pytest.param(s.stall_mid_body(), r"reading the response \(25 bytes", id="within the body"),
+        pytest.param(s.drip(), "reading the response", id="drip"),
+        pytest.param(s.drip(headers_too=True), "waiting for the response", id="headers drip"),
+        pytest.param(s.continue_flood(9, s.stall()), "waiting", id="then a stall"),
     ],
 )
 def test_what_stalls_or_drips_ends_at_the_deadline(
@@ -219,7 +211,7 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
         call(service.base_url, timeout=0.3)
 
 
-def test_f31_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(
+def test_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(
     service: Service,
 ) -> None:
     service.script(good_book(), s.stall())
@@ -233,10 +225,10 @@ def test_f31_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(s.oversize_body(64 * MIB), id="F34 length known"),
-        pytest.param(s.endless_body(), id="F35 endless, in chunks"),
-        pytest.param(s.endless_body(in_chunks=False), id="F35 endless, up to the close"),
-        pytest.param(s.gzip_bomb(1024 * MIB), id="F36 gzip bomb"),
+        pytest.param(s.oversize_body(64 * MIB), id="length known"),
+        pytest.param(s.endless_body(), id="endless, in chunks"),
+        pytest.param(s.endless_body(in_chunks=False), id="endless, up to the close"),
+        pytest.param(s.gzip_bomb(1024 * MIB), id="gzip bomb"),
     ],
 )
 @both
@@ -276,7 +268,7 @@ LINES = st.builds(
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(status=503, lines=[b"HTTP/2 200: x"])
 @example(status=401, lines=[b"HTTP/1.1 200 OK: x", b"Content-Length: 5"])
-def test_f138_the_status_is_that_of_the_status_line(
+def test_the_status_is_that_of_the_status_line(
     service: Service, status: int, lines: list[bytes]
 ) -> None:
     service.script(s.steps(s.with_lines(*lines, status=status, body=BODY), s.hang_up))
@@ -293,21 +285,21 @@ def test_f138_the_status_is_that_of_the_status_line(
 @both
 @pytest.mark.parametrize("line", [b"HTTP/2 200: x", b"HTTP/1.1 200 OK: x"])
 @pytest.mark.parametrize("status", [401, 404, 503])
-def test_f138_a_header_line_like_a_status_line_is_none(call: Any, line: bytes, status: int) -> None:
+def test_a_header_line_like_a_status_line_is_none(call: Any, line: bytes, status: int) -> None:
     with served(then=s.with_lines(line, status=status, body=BODY)) as service:
         error = failure(service.base_url, call=call, attempts=1)
     assert error.status_code == status
 
 
 @both
-def test_f138_two_lengths_stay_two_whatever_is_between_them(call: Any) -> None:
+def test_two_lengths_stay_two_whatever_is_between_them(call: Any) -> None:
     other = s.with_lines(b"HTTP/1.1 200 OK: x", b"Content-Length: 5", body=BODY)
     with served(then=s.steps(other, s.hang_up)) as service:
         error = failure(service.base_url, call=call, attempts=1)
     assert type(error) is td.TransportError
 
 
-def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service) -> None:
+def test_a_length_above_the_cap_is_refused_before_its_body(service: Service) -> None:
     service.script(s.stall_mid_body(body=b"x" * 1000, keep=1))
     error = failure(service.base_url, max_body=999, timeout=5)
     assert "larger than max_body" in str(error)

@@ -1,4 +1,4 @@
-"""What a response means, F44 to F68, and how connections live, F69 to F73."""
+"""What a response means, and how connections live."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
 def test_a_status_that_will_not_change_is_reported_at_once(
     call: Any, status: int, kind: type[td.StatusError], advice: str
 ) -> None:
-    """F44, F45, F46: an error of its own kind, the service's message, no second attempt."""
+    """An error of its own kind, the service's message, no second attempt."""
     body = b'{"status":"error","message":"Invalid source","data":null}'
     with served(then=s.reply(status, body)) as service:
         error = failure(service.base_url, call=call)
@@ -57,7 +57,7 @@ def test_a_status_that_will_not_change_is_reported_at_once(
     "status", [408, 425, 429, 500, 502, 503, 504, 509, 511, *range(520, 531), 598, 599]
 )
 def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
-    """F47, F48, F51, F160: the POST too, since it only reads."""
+    """The POST too, since it only reads."""
     with served(s.reply(status), good_book()) as service:
         book = call(service.base_url)
     assert book.response.attempts == 2
@@ -84,7 +84,7 @@ LIMITS = [
 
 @both
 @pytest.mark.parametrize("limit", LIMITS, ids=repr)
-def test_f160_a_403_that_limits_requests_is_tried_again(call: Any, limit: dict[str, Any]) -> None:
+def test_a_403_that_limits_requests_is_tried_again(call: Any, limit: dict[str, Any]) -> None:
     with served(s.reply(403, **limit), good_book()) as service:
         assert call(service.base_url).response.attempts == 2
     with served(then=s.reply(403, **limit)) as service:
@@ -94,7 +94,7 @@ def test_f160_a_403_that_limits_requests_is_tried_again(call: Any, limit: dict[s
     assert "a gateway limits requests" in str(error)
 
 
-def test_f160_a_403_that_limits_requests_asks_for_no_token() -> None:
+def test_a_403_that_limits_requests_asks_for_no_token() -> None:
     asked: list[int] = []
 
     def token() -> str:
@@ -110,14 +110,14 @@ def test_f160_a_403_that_limits_requests_asks_for_no_token() -> None:
     "headers",
     [{"X-RateLimit-Remaining": "10"}, {"cf-mitigated": "block"}, {"Server": "rate limit"}],
 )
-def test_f160_another_403_is_about_the_token(headers: dict[str, str]) -> None:
+def test_another_403_is_about_the_token(headers: dict[str, str]) -> None:
     with served(then=s.reply(403, headers=headers)) as service:
         error = failure(service.base_url)
     assert type(error) is td.AuthenticationError
     assert (error.attempts, error.retryable, error.passing) == (1, False, False)
 
 
-def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
+def test_html_with_503_is_a_status_and_is_tried_again() -> None:
     with served(s.html_reply(503), good_book()) as service:
         assert sync_call(service.base_url).response.attempts == 2
     with served(then=s.html_reply(502)) as service:
@@ -131,18 +131,18 @@ def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        pytest.param(s.html_reply(), "it is a web page, such as a login page", id="F53 HTML"),
+        pytest.param(s.html_reply(), "it is a web page, such as a login page", id="HTML"),
         pytest.param(
             s.reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
             "it is a web page",
-            id="F65 captive portal",
+            id="captive portal",
         ),
-        pytest.param(s.json_reply({}), "the envelope has no status", id="F56 {}"),
+        pytest.param(s.json_reply({}), "the envelope has no status", id="{}"),
         pytest.param(
-            s.json_reply({"status": "success", "data": [1]}), r"\$\.data\[0\]", id="F56 no record"
+            s.json_reply({"status": "success", "data": [1]}), r"\$\.data\[0\]", id="no record"
         ),
-        pytest.param(s.reply(200, s.EMPTY_BOOK + b"x"), "byte", id="F92 trailing garbage"),
-        pytest.param(s.reply(200, b"\xff\xfe{\x00}\x00"), "byte 0", id="F82 UTF-16"),
+        pytest.param(s.reply(200, s.EMPTY_BOOK + b"x"), "byte", id="trailing garbage"),
+        pytest.param(s.reply(200, b"\xff\xfe{\x00}\x00"), "byte 0", id="UTF-16"),
     ],
 )
 def test_what_is_not_the_documented_json_is_never_an_empty_book(
@@ -179,10 +179,10 @@ def test_what_is_not_the_documented_json_is_never_an_empty_book(
     ],
     ids=ascii,
 )
-def test_f57_an_envelope_that_says_no_is_a_service_error(
+def test_an_envelope_that_says_no_is_a_service_error(
     call: Any, envelope: dict[str, Any], message: str
 ) -> None:
-    """F57: with data beside it too; in any case of letters; not tried again."""
+    """With data beside it too; in any case of letters; not tried again."""
     with served(then=s.json_reply(envelope)) as service:
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
@@ -194,7 +194,7 @@ def test_f57_an_envelope_that_says_no_is_a_service_error(
 
 @both
 @pytest.mark.parametrize("status", ["success", "Success", "SUCCESS"])
-def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> None:
+def test_success_without_data_is_an_empty_book(call: Any, status: str) -> None:
     with served(s.json_reply({"status": status, "message": "Success", "data": None})) as service:
         book = call(service.base_url)
     assert len(book) == 0
@@ -202,7 +202,7 @@ def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> No
 
 
 @both
-def test_f60_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) -> None:
+def test_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) -> None:
     rows = [{**row, "new_field": {"a": [number]}} for number, row in enumerate(s.trades(2))]
     with served(s.book_reply(rows)) as service:
         book = call(service.base_url, strict=True)
@@ -212,7 +212,7 @@ def test_f60_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) ->
 
 @both
 @pytest.mark.parametrize("content_type", ["text/plain", "text/html", "", "application/xml"])
-def test_f55_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
+def test_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
     with served(s.reply(200, s.EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
         assert len(call(service.base_url)) == 0
 
@@ -222,7 +222,7 @@ def test_f55_the_body_decides_not_its_content_type(call: Any, content_type: str)
     "target", ["same", "other port", "https", "file:///etc/passwd", "ftp://x/"]
 )
 def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target: str) -> None:
-    """F62, F63, F64: to the same host, another port, another scheme, a file: never followed."""
+    """To the same host, another port, another scheme, a file: never followed."""
     with served(then=good_book()) as elsewhere, Service() as service:
         places = {"same": service.base_url, "other port": elsewhere.base_url}
         places["https"] = elsewhere.url(scheme="https")
@@ -237,7 +237,7 @@ def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target:
     assert "?a=b" not in str(error)
 
 
-def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -> None:
+def test_https_is_never_left_for_http(tls_service: Service, ca: Authority) -> None:
     with served(then=good_book()) as plain:
         tls_service.script(then=s.redirect(307, plain.base_url))
         error = failure(tls_service.base_url, ca_file=ca.pem_file)
@@ -246,10 +246,10 @@ def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -
 
 
 class TestConnections:
-    """F69 to F73: kept connections that end in the wrong moment cost no error."""
+    """Kept connections that end in the wrong moment cost no error."""
 
     @both
-    def test_f69_closed_while_idle(self, call: Any, service: Service) -> None:
+    def test_closed_while_idle(self, call: Any, service: Service) -> None:
         service.script(s.steps(good_book(), s.hang_up), good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
@@ -260,7 +260,7 @@ class TestConnections:
         assert [request.connection for request in service.requests] == [0, 1]
 
     @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
-    def test_f70_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
+    def test_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
         service.script(
             s.close_when_next_request_is_read(good_book(), reset=reset), then=good_book()
         )
@@ -272,7 +272,7 @@ class TestConnections:
         assert len({request.raw for request in service.requests}) == 1
 
     @pytest.mark.long
-    def test_f71_a_connection_idle_for_a_minute_is_not_trusted(self, service: Service) -> None:
+    def test_a_connection_idle_for_a_minute_is_not_trusted(self, service: Service) -> None:
         service.script(then=good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
@@ -280,7 +280,7 @@ class TestConnections:
             client.trade_book()
         assert [request.connection for request in service.requests] == [0, 1]
 
-    def test_f72_http_1_1_is_spoken_even_where_http_2_is_offered(self, ca: Authority) -> None:
+    def test_http_1_1_is_spoken_even_where_http_2_is_offered(self, ca: Authority) -> None:
         with Service(tls=ca.good(alpn=["h2", "http/1.1"])) as service:
             service.script(good_book())
             assert len(sync_call(service.base_url, ca_file=ca.pem_file)) == 3
@@ -292,15 +292,13 @@ class TestConnections:
         ["000008 07 00 00000000 0000000000000000", "000004 03 00 00000001 00000002"],
         ids=["goaway", "reset"],
     )
-    def test_f72_frames_of_http_2_are_no_response(self, service: Service, frame: str) -> None:
+    def test_frames_of_http_2_are_no_response(self, service: Service, frame: str) -> None:
         service.script(then=s.garbage(bytes.fromhex(frame)))
         error = failure(service.base_url, attempts=1)
         assert isinstance(error, td.TransportError)
 
-    def test_f73_a_connection_that_died_in_the_meantime_costs_one_retry(
-        self, service: Service
-    ) -> None:
-        """F73: after sleep or a new network the kept connection is dead: a new one is made."""
+    def test_a_connection_that_died_in_the_meantime_costs_one_retry(self, service: Service) -> None:
+        """After sleep or a new network the kept connection is dead: a new one is made."""
         service.script(s.close_when_next_request_is_read(good_book(), reset=True), then=good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
@@ -318,7 +316,7 @@ class TestConnections:
         assert len(service.connections) == 1
 
 
-def test_f67_cookies_and_security_headers_change_nothing(service: Service) -> None:
+def test_cookies_and_security_headers_change_nothing(service: Service) -> None:
     headers = {
         "Set-Cookie": "session=canary; Path=/; Domain=127.0.0.1",
         "Strict-Transport-Security": "max-age=31536000; includeSubDomains",

@@ -1,4 +1,4 @@
-"""When a call is tried again and how long that waits, F47 to F52, and the deadline over it all."""
+"""When a call is tried again and how long that waits, and the deadline over it all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def waits(
 
 @both
 def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
-    """F51: at most 0.25, 0.5 and 1 s; the last failure is reported."""
+    """At most 0.25, 0.5 and 1 s; the last failure is reported."""
     reported: list[td.types.Retry] = []
     with served(then=reply(503)) as service:
         error = failure(service.base_url, call=call, on_retry=reported.append)
@@ -61,13 +61,13 @@ def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
 
 
 def test_the_waits_differ() -> None:
-    """F51: without jitter, clients that failed together would come back together."""
+    """Without jitter, clients that failed together would come back together."""
     delays = [waits(reset)[0] for _ in range(8)]
     assert len(set(delays)) == 8
 
 
 @both
-def test_f48_retry_after_in_seconds_is_waited_for(call: Any) -> None:
+def test_retry_after_in_seconds_is_waited_for(call: Any) -> None:
     with within(3, at_least=1):
         [delay] = waits(retry_after("1"), call=call)
     assert delay == pytest.approx(1)
@@ -75,7 +75,7 @@ def test_f48_retry_after_in_seconds_is_waited_for(call: Any) -> None:
 
 @both
 @pytest.mark.parametrize("value", ["61", "3600", "1000000"])
-def test_f48_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: str) -> None:
+def test_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: str) -> None:
     with served(then=retry_after(value)) as service:
         error = failure(service.base_url, call=call, timeout=300)
         assert len(service.requests) == 1
@@ -92,12 +92,10 @@ def test_f48_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: s
         (http_date(NOW + timedelta(seconds=1)), http_date(NOW), 1),
         (http_date(NOW - timedelta(days=1)), http_date(NOW), 0),
     ],
-    ids=["F49 date", "F49 past"],
+    ids=["date", "past"],
 )
-def test_f49_a_date_counts_from_the_response_s_own_date(
-    value: str, date: str, seconds: float
-) -> None:
-    """F49, F110: whatever the local clock says; never below zero."""
+def test_a_date_counts_from_the_response_s_own_date(value: str, date: str, seconds: float) -> None:
+    """Whatever the local clock says; never below zero."""
     [delay] = waits(retry_after(value, date=date))
     assert seconds <= delay <= seconds + 0.25
 
@@ -105,15 +103,15 @@ def test_f49_a_date_counts_from_the_response_s_own_date(
 @pytest.mark.parametrize(
     "value",
     [None, "soon", "-1", "1e12"],
-    ids=lambda value: f"F50 {value!r:.20}",
+    ids=lambda value: f"{value!r:.20}",
 )  # fmt: skip
-def test_f50_garbage_in_retry_after_is_no_wait_and_no_error(value: str | None) -> None:
+def test_garbage_in_retry_after_is_no_wait_and_no_error(value: str | None) -> None:
     [delay] = waits(retry_after(value))
     assert 0 <= delay <= 0.25
 
 
-def test_f52_a_long_outage_empties_the_quota_and_fails_fast() -> None:
-    """F52: 500 tokens at 5 a retry: 100 retries in all, then one request a call."""
+def test_a_long_outage_empties_the_quota_and_fails_fast() -> None:
+    """500 tokens at 5 a retry: 100 retries in all, then one request a call."""
 
     async def outage(client: td.AsyncClient, calls: int) -> list[Any]:
         return await asyncio.gather(
@@ -192,8 +190,8 @@ def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Servi
         assert at >= (k - 2) / 20
 
 
-def test_f110_a_wall_clock_that_jumps_changes_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """F110: deadlines are on the steady clock, in Python too."""
+def test_a_wall_clock_that_jumps_changes_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deadlines are on the steady clock, in Python too."""
     monkeypatch.setattr(time, "time", lambda: 0.0)
     with served(then=stall()) as service, within(0.3, at_least=0.25):
         assert type(failure(service.base_url, timeout=0.3)) is td.DeadlineError

@@ -1,4 +1,4 @@
-"""TLS faults, F6 and F9 to F18: none is tried again, and each message helps."""
+"""TLS faults: none is tried again, and each message helps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Autho
 
 @both
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_f134_a_client_certificate_is_required(
+def test_a_client_certificate_is_required(
     call: Any, ca: Authority, version: ssl.TLSVersion
 ) -> None:
     context = ca.client_certificate()
@@ -59,12 +59,12 @@ def test_f134_a_client_certificate_is_required(
         ),
     ],
     ids=[
-        "F9 expired",
-        "F10 not yet valid",
-        "F11 wrong host",
-        "F11 only a common name",
-        "F12 unknown CA",
-        "F12 self-signed",
+        "expired",
+        "not yet valid",
+        "wrong host",
+        "only a common name",
+        "unknown CA",
+        "self-signed",
     ],
 )
 def test_a_bad_certificate_is_refused_at_once(
@@ -85,13 +85,13 @@ def test_a_bad_certificate_is_refused_at_once(
     assert any(text in str(error) for text in message.split("|"))
 
 
-def test_f12_an_organisation_s_own_authority_gets_advice(ca: Authority) -> None:
+def test_an_organisation_s_own_authority_gets_advice(ca: Authority) -> None:
     with Service(tls=ca.unknown_ca()) as service:
         error = failure(service.base_url, ca_file=ca.pem_file)
     assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
 
 
-def test_f11_wrong_host_by_name(ca: Authority) -> None:
+def test_wrong_host_by_name(ca: Authority) -> None:
     with Service(tls=ca.wrong_host()) as service:
         error = failure(service.url(host="localhost"), ca_file=ca.pem_file)
     assert "no trusted connection to localhost" in str(error)
@@ -99,7 +99,7 @@ def test_f11_wrong_host_by_name(ca: Authority) -> None:
 
 
 @both
-def test_f6_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> None:
+def test_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> None:
     error = failure(service.url(scheme="https"), call=call, ca_file=ca.pem_file)
     assert type(error) is td.TLSError
     assert error.attempts == 1
@@ -112,7 +112,7 @@ def test_http_on_a_tls_port_is_no_endless_wait(tls_service: Service) -> None:
     assert error.elapsed < 2
 
 
-def test_f13_a_service_of_old_tls_is_refused(ca: Authority) -> None:
+def test_a_service_of_old_tls_is_refused(ca: Authority) -> None:
     with Service(tls=ca.old_tls()) as service:
         error = failure(service.base_url, ca_file=ca.pem_file)
         assert service.requests == []
@@ -122,14 +122,14 @@ def test_f13_a_service_of_old_tls_is_refused(ca: Authority) -> None:
 
 
 @both
-def test_f15_a_handshake_that_stalls_ends_at_the_deadline(call: Any, ca: Authority) -> None:
+def test_a_handshake_that_stalls_ends_at_the_deadline(call: Any, ca: Authority) -> None:
     with Service(tls=ca.good(), on_connect=stall()) as service, within(0.3, at_least=0.25):
         error = failure(service.base_url, call=call, ca_file=ca.pem_file, timeout=0.3)
     assert type(error) is td.DeadlineError
     assert "the deadline passed during the TLS handshake with 127.0.0.1" in str(error)
 
 
-def test_f15_a_handshake_that_stalls_ends_with_connect_timeout(ca: Authority) -> None:
+def test_a_handshake_that_stalls_ends_with_connect_timeout(ca: Authority) -> None:
     with Service(tls=ca.good(), on_connect=stall()) as service:
         options: dict[str, Any] = {"connect_timeout": 0.2, "attempts": 2, "timeout": 10}
         error = failure(service.base_url, ca_file=ca.pem_file, **options)
@@ -140,17 +140,17 @@ def test_f15_a_handshake_that_stalls_ends_with_connect_timeout(ca: Authority) ->
 
 @both
 @pytest.mark.parametrize("notify", [True, False], ids=["close_notify", "no close_notify"])
-def test_f16_a_whole_body_ended_by_the_close_is_taken(
+def test_a_whole_body_ended_by_the_close_is_taken(
     call: Any, tls_service: Service, ca: Authority, notify: bool
 ) -> None:
-    """F16: curl says OK for a close without close_notify: the JSON decides."""
+    """Curl says OK for a close without close_notify: the JSON decides."""
     tls_service.script(close_delimited(notify=notify))
     assert len(call(tls_service.base_url, ca_file=ca.pem_file)) == 0
 
 
 @pytest.mark.parametrize("notify", [True, False], ids=["close_notify", "no close_notify"])
 @pytest.mark.parametrize("keep", [0, 1, len(EMPTY_BOOK) // 2, len(EMPTY_BOOK) - 1])
-def test_f16_a_cut_body_ended_by_the_close_is_never_a_book(
+def test_a_cut_body_ended_by_the_close_is_never_a_book(
     tls_service: Service, ca: Authority, notify: bool, keep: int
 ) -> None:
     cut: Behaviour = close_delimited(notify=notify, keep=keep)
@@ -163,7 +163,7 @@ def test_f16_a_cut_body_ended_by_the_close_is_never_a_book(
     assert "incomplete body" in str(error) or "empty body" in str(error)
 
 
-def test_f14_a_ca_file_without_certificates(tmp_path: Path, ca: Authority) -> None:
+def test_a_ca_file_without_certificates(tmp_path: Path, ca: Authority) -> None:
     empty = tmp_path / "roots.pem"
     empty.write_text("nothing\n")
     with served(then=good_book(), tls=ca.good()) as service:
@@ -173,9 +173,7 @@ def test_f14_a_ca_file_without_certificates(tmp_path: Path, ca: Authority) -> No
     assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
 
 
-def test_f14_a_ca_file_that_vanished_after_the_client_was_made(
-    tmp_path: Path, ca: Authority
-) -> None:
+def test_a_ca_file_that_vanished_after_the_client_was_made(tmp_path: Path, ca: Authority) -> None:
     gone = tmp_path / "gone.pem"
     gone.write_bytes(ca.pem_file.read_bytes())
     with (
@@ -188,7 +186,7 @@ def test_f14_a_ca_file_that_vanished_after_the_client_was_made(
 
 
 class TestRoots:
-    """F17: ca_file=, SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE, the system's, certifi's."""
+    """Ca_file=, SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE, the system's, certifi's."""
 
     VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
@@ -223,7 +221,7 @@ class TestRoots:
         assert not system or Path(system).is_file()
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "DER"])
-    def test_f174_a_file_in_another_form_is_read(
+    def test_a_file_in_another_form_is_read(
         self, tls_service: Service, ca: Authority, tmp_path: Path, encoding: str
     ) -> None:
         pem, file = ca.pem_file.read_text(), tmp_path / "roots"
@@ -235,7 +233,7 @@ class TestRoots:
             assert len(client.trade_book()) == 3
 
     @pytest.mark.parametrize("start", [b"\x30\x82", b"\xff\xfe", b"\xfe\xffx", b"PK"])
-    def test_f174_a_file_that_is_none_has_the_reason_in_the_error(
+    def test_a_file_that_is_none_has_the_reason_in_the_error(
         self, tls_service: Service, tmp_path: Path, start: bytes
     ) -> None:
         file = tmp_path / "roots"
@@ -245,7 +243,7 @@ class TestRoots:
         assert f"cannot read the CA certificates in {file}: " in str(error)
 
     @pytest.mark.skipif(HAS_ROOT_STORE, reason="libcurl reads no folder there")
-    def test_f174_ssl_cert_dir_is_read(
+    def test_ssl_cert_dir_is_read(
         self, tls_service: Service, ca: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         folder = tmp_path / "roots"
@@ -314,10 +312,10 @@ class TestRoots:
         assert certificates.find_ca_file(None, trust_env=True) == ""
 
 
-def test_f18_environment_variables_cannot_turn_verification_off(
+def test_environment_variables_cannot_turn_verification_off(
     ca: Authority, tls_service: Service
 ) -> None:
-    """F18: what turns other clients' checks off is not looked at."""
+    """What turns other clients' checks off is not looked at."""
     code = """
 try:
     td.Client(sys.argv[1], access_token=TOKEN).trade_book()

@@ -1,4 +1,4 @@
-"""Proxies (F66): given or in the environment, never for loopback, and never shown the token."""
+"""Proxies: given or in the environment, never for loopback, and never shown the token."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def call(
 
 
 @pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "all_proxy", "argument"])
-def test_f66_a_proxy_sees_a_connect_and_nothing_of_the_call(
+def test_a_proxy_sees_a_connect_and_nothing_of_the_call(
     proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, variable: str
 ) -> None:
     tls_service.script(good_book())
@@ -67,7 +67,7 @@ def test_f66_a_proxy_sees_a_connect_and_nothing_of_the_call(
     ],
     ids=["trust_env=False", "proxy=''", "no_proxy", "NO_PROXY"],
 )
-def test_f66_the_environment_s_proxy_is_left_out(
+def test_the_environment_s_proxy_is_left_out(
     proxy: Proxy,
     tls_service: Service,
     ca: Authority,
@@ -92,7 +92,7 @@ def test_f66_the_environment_s_proxy_is_left_out(
         ("notexample.test,xample.test", False),
     ],
 )
-def test_f173_no_proxy_is_read_as_curl_8_reads_it(
+def test_no_proxy_is_read_as_curl_8_reads_it(
     proxy: Proxy,
     tls_service: Service,
     ca: Authority,
@@ -114,7 +114,7 @@ def test_f173_no_proxy_is_read_as_curl_8_reads_it(
         (503, 2, " refused to connect to api.example.test (503)"),
     ],
 )
-def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
+def test_a_proxy_that_refuses_is_distinguished_from_the_service(
     proxy: Proxy,
     tls_service: Service,
     ca: Authority,
@@ -138,7 +138,7 @@ def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
         (["Negotiate", 'Basic realm="a"'], "requires a user name and password (407)"),
     ],
 )
-def test_f172_a_proxy_that_wants_another_way_to_log_on_is_said_so(
+def test_a_proxy_that_wants_another_way_to_log_on_is_said_so(
     proxy: Proxy,
     tls_service: Service,
     ca: Authority,
@@ -158,7 +158,7 @@ def test_f172_a_proxy_that_wants_another_way_to_log_on_is_said_so(
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-def test_f133_a_proxy_that_cannot_be_reached_is_named_without_its_password(
+def test_a_proxy_that_cannot_be_reached_is_named_without_its_password(
     tls_service: Service, ca: Authority, tmp_path: Path, scheme: str
 ) -> None:
     with closed_port() as port:
@@ -171,7 +171,7 @@ def test_f133_a_proxy_that_cannot_be_reached_is_named_without_its_password(
     assert "api.example.test" not in outcome
 
 
-def test_f133_a_proxy_that_hangs_up_is_named(
+def test_a_proxy_that_hangs_up_is_named(
     proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path
 ) -> None:
     proxy.script(then=hang_up)
@@ -179,7 +179,7 @@ def test_f133_a_proxy_that_hangs_up_is_named(
     assert f"the proxy 127.0.0.1:{proxy.port}" in outcome
 
 
-def test_f133_the_service_is_named_where_the_proxy_is_bypassed(
+def test_the_service_is_named_where_the_proxy_is_bypassed(
     proxy: Proxy, ca: Authority, tmp_path: Path
 ) -> None:
     environment = {"https_proxy": proxy.base_url, "no_proxy": "example.test"}
@@ -189,7 +189,7 @@ def test_f133_the_service_is_named_where_the_proxy_is_bypassed(
     assert f"cannot connect to api.example.test port {port}" in outcome
 
 
-def test_f66_loopback_bypasses_every_proxy(
+def test_loopback_bypasses_every_proxy(
     proxy: Proxy, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):

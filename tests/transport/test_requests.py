@@ -44,7 +44,7 @@ SEARCH_REQUEST = (
 
 @both
 def test_the_trade_book_is_asked_for_so(call: Any, service: Service) -> None:
-    """F30: no Expect header, whatever libcurl's own mind."""
+    """No Expect header, whatever libcurl's own mind."""
     service.script(book_reply(trades(2)))
     assert len(call(service.base_url)) == 2
     [request] = service.requests
@@ -108,7 +108,7 @@ def test_the_connection_of_a_book_serves_a_search_without_its_token(service: Ser
     ids=lambda query: ascii(query)[:30],
 )
 def test_a_query_is_percent_encoded_and_comes_back_as_it_was(service: Service, query: str) -> None:
-    """F79: &, #, %, + and every other character outside the unreserved ones."""
+    """&, #, %, + and every other character outside the unreserved ones."""
     service.script(json_reply([]))
     with td.Client(service.base_url) as client:
         assert len(client.search(query).all()) == 0
@@ -120,7 +120,7 @@ def test_a_query_is_percent_encoded_and_comes_back_as_it_was(service: Service, q
 
 
 @pytest.mark.parametrize("query", ["\0", "INFY\0", "a\0b"])
-def test_f79_a_query_with_nul_is_refused_before_it_is_sent(query: str, service: Service) -> None:
+def test_a_query_with_nul_is_refused_before_it_is_sent(query: str, service: Service) -> None:
     with td.Client(service.base_url) as client:
         with pytest.raises(td.ConfigurationError, match="NUL"):
             client.search(query)
@@ -130,7 +130,7 @@ def test_f79_a_query_with_nul_is_refused_before_it_is_sent(query: str, service: 
 
 
 @pytest.mark.parametrize("query", ["\ud800", "INFY\udcff"])
-def test_f79_a_query_that_is_no_unicode_is_refused(query: str, service: Service) -> None:
+def test_a_query_that_is_no_unicode_is_refused(query: str, service: Service) -> None:
     with (
         td.Client(service.base_url) as client,
         pytest.raises(td.ConfigurationError, match="query contains a lone surrogate"),
@@ -152,10 +152,10 @@ def test_f79_a_query_that_is_no_unicode_is_refused(query: str, service: Service)
     ],
 )
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
-def test_f78_pages_are_counted_from_one_and_hold_something(
+def test_pages_are_counted_from_one_and_hold_something(
     kind: Any, options: dict[str, int], message: str
 ) -> None:
-    """F78: page=0, a negative page or size: a ValueError, at once and locally."""
+    """Page=0, a negative page or size: a ValueError, at once and locally."""
     with pytest.raises(ValueError, match=message):
         kind("http://127.0.0.1:1").search("tata", **options)
 

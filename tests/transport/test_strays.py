@@ -1,4 +1,4 @@
-"""Bytes that arrive between two calls (F158): never the response of the next one."""
+"""Bytes that arrive between two calls: never the response of the next one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ COMBINATIONS = [(read, call) for read in (sync_rows, async_rows) for call in CAL
 
 @secure
 @pytest.mark.parametrize("pause", [*PAUSES, *LONG_PAUSES])
-def test_f158_a_response_that_nobody_asked_for_is_nobody_s(
+def test_a_response_that_nobody_asked_for_is_nobody_s(
     pause: float, secure: bool, ca: Authority
 ) -> None:
     def rows(index: int) -> tuple[list[int], int]:
@@ -95,7 +95,7 @@ def in_one_write(cut: int, extra: bytes) -> Behaviour:
 
 @secure
 @pytest.mark.parametrize("cut", [0, len(BODY) // 2, len(BODY) - 1])
-def test_f158_bytes_that_came_with_the_end_of_a_response_are_dropped(
+def test_bytes_that_came_with_the_end_of_a_response_are_dropped(
     cut: int, secure: bool, ca: Authority
 ) -> None:
     """Over TLS the library has decrypted them, and the socket has nothing to read."""
@@ -109,7 +109,7 @@ def test_f158_bytes_that_came_with_the_end_of_a_response_are_dropped(
 
 @secure
 @both
-def test_f158_a_quiet_connection_is_kept(call: Call, secure: bool, ca: Authority) -> None:
+def test_a_quiet_connection_is_kept(call: Call, secure: bool, ca: Authority) -> None:
     """Also where TLS 1.3 sent its session tickets after the handshake."""
     with Service(tls=ca.good() if secure else None) as service:
         read = sync_rows if call.__name__ == "sync_call" else async_rows
@@ -120,7 +120,7 @@ def test_f158_a_quiet_connection_is_kept(call: Call, secure: bool, ca: Authority
         assert len(service.connections) == 1
 
 
-def test_f158_the_new_connection_is_within_the_deadline_and_no_attempt(service: Service) -> None:
+def test_the_new_connection_is_within_the_deadline_and_no_attempt(service: Service) -> None:
     sent = threading.Event()
     service.script(s.unasked(good_book(), sent), s.stall())
     with td.Client(service.base_url, access_token=TOKEN, timeout=0.3) as client:
@@ -134,7 +134,7 @@ def test_f158_the_new_connection_is_within_the_deadline_and_no_attempt(service: 
         assert len(service.requests) == 2
 
 
-def test_f158_every_one_of_many_kept_connections_is_looked_at(service: Service) -> None:
+def test_every_one_of_many_kept_connections_is_looked_at(service: Service) -> None:
     """Eight calls at once leave eight connections, four of them with a stray response."""
     sent = [threading.Event() for _ in range(4)]
     gate = threading.Event()

@@ -82,7 +82,7 @@ TEST_CASE("of the ready calls, the one with the nearest deadline comes first, an
 
 using namespace scripted;
 
-TEST_CASE("F52 a long outage costs at most one request in ten more than the calls") {
+TEST_CASE("a long outage costs at most one request in ten more than the calls") {
   Bench bench;
   bench.script.reply = [](const Request&, int) { return response(503, ""); };
   bench.open();
@@ -95,7 +95,7 @@ TEST_CASE("F52 a long outage costs at most one request in ten more than the call
   CHECK(std::string(error.what()).find("retry quota is used up") != std::string::npos);
 }
 
-TEST_CASE("F52 timeouts cost the quota twice as much, and successes refill it") {
+TEST_CASE("timeouts cost the quota twice as much, and successes refill it") {
   Bench bench;
   bool down = true;
   bench.script.reply = [&](const Request&, int) {
@@ -180,7 +180,7 @@ Reply good(const Request&, int) {
 
 }  // namespace
 
-TEST_CASE("F122 what a transport throws when a call starts ends that call") {
+TEST_CASE("what a transport throws when a call starts ends that call") {
   for (const std::exception_ptr& thrown : exceptions) {
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
@@ -193,7 +193,7 @@ TEST_CASE("F122 what a transport throws when a call starts ends that call") {
   }
 }
 
-TEST_CASE("F122 what a transport throws while it works ends every call") {
+TEST_CASE("what a transport throws while it works ends every call") {
   for (const std::exception_ptr& thrown : exceptions) {
     Bench bench;
     bench.options.max_in_flight = 1;
@@ -213,7 +213,7 @@ TEST_CASE("F122 what a transport throws while it works ends every call") {
   }
 }
 
-TEST_CASE("F113 a call ends whichever allocation fails, and the engine works on") {
+TEST_CASE("a call ends whichever allocation fails, and the engine works on") {
   int failures = 0;
   for (bool failed = true; failed; ++failures) {
     CAPTURE(failures);

@@ -67,7 +67,7 @@ TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
   CHECK_FALSE(signalled(worker, milliseconds(0)));
 }
 
-TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the worker is closed") {
+TEST_CASE("many calls in flight arrive for a thread that waits, until the worker is closed") {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server.url());
   Worker worker(client);
@@ -184,7 +184,7 @@ struct HookedWorker {
 
 }  // namespace
 
-TEST_CASE("F122 a worker lives on whatever its transport throws") {
+TEST_CASE("a worker lives on whatever its transport throws") {
   const std::exception_ptr exceptions[] = {
       std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
       std::make_exception_ptr(std::runtime_error("a defect")),
@@ -208,7 +208,7 @@ TEST_CASE("F122 a worker lives on whatever its transport throws") {
   }
 }
 
-TEST_CASE("F113 F122 a worker loses no call whichever allocation fails on its thread") {
+TEST_CASE("a worker loses no call whichever allocation fails on its thread") {
   std::atomic<bool> failed = true;
   int failures = 0;
   for (; failed; ++failures) {

@@ -58,7 +58,7 @@ std::string numbered(std::string_view before, std::string_view after, int count)
 
 }  // namespace
 
-TEST_CASE("F88: 1,023 nested values are read, 1,024 are refused, a million do no harm") {
+TEST_CASE("1,023 nested values are read, 1,024 are refused, a million do no harm") {
   const auto with_depth = [](int depth, char open) {
     // The envelope, its array and the record enclose the value.
     return bodies::envelope("[{\"extra\":" + nested(depth - 3, open) + "}]");
@@ -200,7 +200,7 @@ void fail_each(const std::function<void()>& work, const std::function<void()>& c
 
 }  // namespace
 
-TEST_CASE("F113, F125: a decode that ran out of memory does not harm the next") {
+TEST_CASE("a decode that ran out of memory does not harm the next") {
   // Another order of keys each time, so that each decode has an order to learn.
   auto records = bodies::records(order_schema, 3);
   const std::string compact = bodies::book(records, bodies::compact);
@@ -219,7 +219,7 @@ TEST_CASE("F113, F125: a decode that ran out of memory does not harm the next") 
   fail_each([&] { book(compact, {}, order_schema); }, check);
 }
 
-TEST_CASE("F113: what is made of a book either is made or runs out of memory") {
+TEST_CASE("what is made of a book either is made or runs out of memory") {
   const auto orders = [](const std::string& records) {
     return book(R"({"status": "success", "message": "", "data": [)" + records + "]}", {},
                 order_schema);

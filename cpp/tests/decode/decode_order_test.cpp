@@ -93,7 +93,7 @@ TEST_CASE("the order of keys does not matter, reversed, rotated or shuffled for 
   }
 }
 
-TEST_CASE("F90: an escaped key is the same key") {
+TEST_CASE("an escaped key is the same key") {
   auto records = bodies::records(trade_schema, 20);
   const std::string expected = unchanged_contents(trade_schema, records);
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -157,7 +157,7 @@ TEST_CASE("records that have ever more keys, or fewer, are read alike") {
 }
 
 TEST_CASE(
-    "F89: a known field that occurs twice in a record is an error, in whatever order and "
+    "a known field that occurs twice in a record is an error, in whatever order and "
     "spelling") {
   const auto records = bodies::records(trade_schema, 3);
   for (std::size_t at = 0; at < records[0].size(); ++at) {

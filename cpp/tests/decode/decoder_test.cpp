@@ -86,7 +86,7 @@ TEST_CASE("so is each refusal, list, and other response") {
   }
 }
 
-TEST_CASE("F119 an echoed token is found in every piece of a body, and in none twice") {
+TEST_CASE("an echoed token is found in every piece of a body, and in none twice") {
   const std::string token = "eyJhbGciOiJIUzI1NiJ9.secret-token-of-the-client.0123456789abcdef";
   std::string body = R"({"session":")" + token + R"(","status":"success","message":"for )" + token +
                      R"(","data":[)";

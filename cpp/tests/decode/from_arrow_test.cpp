@@ -217,7 +217,7 @@ TEST_CASE("malformed structures are errors, and are released all the same") {
       [](Producer& p) { p.batch.offset = 1; },
       [](Producer& p) { p.batch.offset = greatest; },
       [](Producer& p) { p.batch.null_count = 1; },
-      [](Producer& p) {  // F154: the nulls are not counted
+      [](Producer& p) {  // The nulls are not counted
         p.batch.null_count = -1;
         p.validity = 0b101;
         p.batch_buffers[0] = &p.validity;

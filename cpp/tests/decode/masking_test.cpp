@@ -14,7 +14,7 @@
 using namespace tradingdata;
 
 TEST_CASE(
-    "F120 a personal field is known by its letters, whatever their case and what joins them") {
+    "a personal field is known by its letters, whatever their case and what joins them") {
   for (const char* name : {"pan_no", "PAN_NO", "Pan_No", "panNo", "PanNo", "PAN-NO", "pan.no",
                            "Pan No", "_pan_no", "pan__no", " pan_no "}) {
     CAPTURE(name);
@@ -143,7 +143,7 @@ TEST_CASE("no error shows an account number") {
 
 // What a book loses where the service repeats a token, and what it keeps.
 
-TEST_CASE("F119 a documented field is the service's data, whatever token it resembles") {
+TEST_CASE("a documented field is the service's data, whatever token it resembles") {
   const DecodeOptions options{.tokens = tokens::search_for({"1100420017", "test-token-of-old"})};
   const std::string body =
       R"({"status":"success","data":[{"client_id":"1100420017","symbol":"test-token-of-old",)"
@@ -156,7 +156,7 @@ TEST_CASE("F119 a documented field is the service's data, whatever token it rese
   for (const Issue& issue : book->issues()) CHECK(issue.problem != Problem::token_sent);
 }
 
-TEST_CASE("F119 an unknown field that loses a token remains JSON, and is counted") {
+TEST_CASE("an unknown field that loses a token remains JSON, and is counted") {
   const DecodeOptions options{.tokens = tokens::search_for({"12345678901234"})};
   const TablePtr book = decode_book(
       trade_schema,
@@ -168,7 +168,7 @@ TEST_CASE("F119 an unknown field that loses a token remains JSON, and is counted
   CHECK(book->issues().back().count == 2);
 }
 
-TEST_CASE("F119 text with escapes loses all of itself with a token, and remains JSON") {
+TEST_CASE("text with escapes loses all of itself with a token, and remains JSON") {
   const DecodeOptions options{.tokens = tokens::search_for({"nhY7-kQ2.zR9_aB1+cD4"})};
   const auto unknown = [&](const std::string& text) {
     const TablePtr book = decode_book(

@@ -22,7 +22,7 @@ TEST_CASE("good base URLs lose their trailing slash and keep their path") {
   CHECK(BaseUrl("https://a.b/p%20q;x=1").text() == "https://a.b/p%20q;x=1");
 }
 
-TEST_CASE("F66 http is for loopback only") {
+TEST_CASE("http is for loopback only") {
   for (const char* good : {"http://127.0.0.1:8080", "http://127.255.3.4", "http://localhost:1/x",
                            "http://LOCALHOST", "http://[::1]:80"}) {
     CAPTURE(good);
@@ -38,7 +38,7 @@ TEST_CASE("F66 http is for loopback only") {
   }
 }
 
-TEST_CASE("F68 other base URLs are refused with the reason, and passwords are not shown") {
+TEST_CASE("other base URLs are refused with the reason, and passwords are not shown") {
   struct Row {
     const char* text;
     const char* reason;
@@ -77,7 +77,7 @@ TEST_CASE("F68 other base URLs are refused with the reason, and passwords are no
   }
 }
 
-TEST_CASE("F79 percent-encoding keeps unreserved characters only") {
+TEST_CASE("percent-encoding keeps unreserved characters only") {
   CHECK(percent_encoded("AZaz09-._~") == "AZaz09-._~");
   CHECK(percent_encoded("M&M #1/2?\n") == "M%26M%20%231%2F2%3F%0A");
   CHECK(percent_encoded("\xe0\xa4\x9f\xe0\xa4\xbe") == "%E0%A4%9F%E0%A4%BE");
@@ -90,7 +90,7 @@ TEST_CASE("an origin has neither user name nor path, and odd ones are none") {
   CHECK(origin_of("https://a\nb/") == "");
 }
 
-TEST_CASE("F66 the proxy is the argument's, else the environment's, and never for loopback") {
+TEST_CASE("the proxy is the argument's, else the environment's, and never for loopback") {
   const BaseUrl remote("https://api.example.com");
   const BaseUrl local("http://127.0.0.1:1");
   const auto with = [](std::map<std::string, std::string> values) -> Environment {
@@ -118,7 +118,7 @@ TEST_CASE("F66 the proxy is the argument's, else the environment's, and never fo
         "http://host:3128");
 }
 
-TEST_CASE("F133 F159 a proxy's address is apart from its user name and password") {
+TEST_CASE("a proxy's address is apart from its user name and password") {
   struct Row {
     const char* text;
     const char* address;
@@ -147,7 +147,7 @@ TEST_CASE("F133 F159 a proxy's address is apart from its user name and password"
   }
 }
 
-TEST_CASE("F159 a proxy that libcurl cannot read is refused without its value") {
+TEST_CASE("a proxy that libcurl cannot read is refused without its value") {
   for (const char* text :
        {"ftp://x:hunter2@y", "http://x:hunter2@ y", "http://desk:hunter2@proxy:99999",
         "desk:hunter2@proxy:x", "http://desk:hunter2@", "http://desk:hunter2@[::1", "http://",

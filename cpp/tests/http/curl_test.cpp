@@ -26,7 +26,7 @@ TEST_CASE("wake ends a pump from another thread") {
   CHECK(took < 1);
 }
 
-TEST_CASE("F103 eight threads share one client") {
+TEST_CASE("eight threads share one client") {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server.url());
   std::atomic<int> good = 0;

@@ -64,7 +64,7 @@ Request request_to(const std::string& url) {
 
 }  // namespace
 
-TEST_CASE("F3 connect_timeout covers the lookup, and closing during one does not wait") {
+TEST_CASE("connect_timeout covers the lookup, and closing during one does not wait") {
   const Stall stall;
   auto transport = make_curl_transport(stalled_options());
   const Request request = request_to("https://stalled.test/");
@@ -80,7 +80,7 @@ TEST_CASE("F3 connect_timeout covers the lookup, and closing during one does not
   CHECK(to_seconds(steady_clock::now() - before) < 0.3);
 }
 
-TEST_CASE("F3 a transport is woken safely while it gives up lookups") {
+TEST_CASE("a transport is woken safely while it gives up lookups") {
   const auto transport = make_curl_transport(stalled_options());
   std::jthread waker([&](const std::stop_token& done) {
     while (!done.stop_requested()) transport->wake();

@@ -56,7 +56,7 @@ TEST_CASE("the value of a personal field is hidden, whatever it is and wherever 
         R"({"pan_no":")" + std::string(39, 'X') + "...");
 }
 
-TEST_CASE("F119 a token or a run of it is shown as <token>, and the rest stays readable") {
+TEST_CASE("a token or a run of it is shown as <token>, and the rest stays readable") {
   const auto search = tradingdata::tokens::search_for({"hY7-kQ2.zR9_aB1+cD4"});
   const auto shown = [&](std::string_view text) {
     return tradingdata::redacted_head(text, 100, search.get());

@@ -60,7 +60,7 @@ TEST_CASE("a null is counted once and holds zeros") {
   CHECK(table.text(field, 70).empty());
 }
 
-TEST_CASE("F125: a text whose size 32 bits do not hold is refused") {
+TEST_CASE("a text whose size 32 bits do not hold is refused") {
   TableBuilder builder(stock_schema);
   const Table& table = builder.table();
   const std::string_view text("never read", std::size_t{1} << 31);

@@ -5,7 +5,7 @@
         ...
         assert service.requests[0].raw == b"POST /api/v1/trade/book HTTP/1.1\\r\\n..."
 
-A behaviour is any function of a `Connection`; the ready-made ones below cover faults F1 to F79.
+A behaviour is any function of a `Connection`; the ready-made ones below make the faults.
 """
 
 from .connection import *  # noqa: F403

@@ -224,7 +224,7 @@ class BadRequest(Exception):
 
 
 class TlsHello(Exception):
-    """The client speaks TLS to a plain port (F6)."""
+    """The client speaks TLS to a plain port."""
 
 
 class CutRequest(ConnectionOver):

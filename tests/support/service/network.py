@@ -44,27 +44,27 @@ class Authority:
         return _context(self._ca.issue_cert(*(hosts or HOSTS)), alpn)
 
     def expired(self) -> ssl.SSLContext:
-        """Serve with a certificate that ended yesterday (F9)."""
+        """Serve with a certificate that ended yesterday."""
         now = dt.datetime.now(dt.UTC)
         leaf = self._ca.issue_cert(*HOSTS, not_before=now - 2 * DAY, not_after=now - DAY)
         return _context(leaf)
 
     def not_yet_valid(self) -> ssl.SSLContext:
-        """Serve with a certificate that begins tomorrow (F10)."""
+        """Serve with a certificate that begins tomorrow."""
         now = dt.datetime.now(dt.UTC)
         leaf = self._ca.issue_cert(*HOSTS, not_before=now + DAY, not_after=now + 2 * DAY)
         return _context(leaf)
 
     def wrong_host(self) -> ssl.SSLContext:
-        """Serve with a valid certificate for another host (F11)."""
+        """Serve with a valid certificate for another host."""
         return self.good("other.example.test")
 
     def unknown_ca(self) -> ssl.SSLContext:
-        """Serve with a certificate of an authority that no client trusts (F12)."""
+        """Serve with a certificate of an authority that no client trusts."""
         return _context(type(self._ca)().issue_cert(*HOSTS))
 
     def self_signed(self, folder: Path) -> ssl.SSLContext:
-        """Serve with a certificate that signed itself (F12); `folder` holds its files."""
+        """Serve with a certificate that signed itself; `folder` holds its files."""
         own = type(self._ca)()
         chain = folder / "self-signed.pem"
         own.private_key_pem.write_to_path(chain)
@@ -74,7 +74,7 @@ class Authority:
         return context
 
     def client_certificate(self) -> ssl.SSLContext:
-        """Serve only clients that have a certificate, which TLS 1.3 asks for at the end (F134)."""
+        """Serve only clients that have a certificate, which TLS 1.3 asks for at the end."""
         context = self.good()
         context.verify_mode = ssl.CERT_REQUIRED
         self._ca.configure_trust(context)
@@ -85,7 +85,7 @@ class Authority:
         return _context(self._ca.issue_cert("me@example.test", common_name=host))
 
     def old_tls(self) -> ssl.SSLContext:
-        """Serve TLS 1.1 and nothing newer (F13); RuntimeError where OpenSSL has none."""
+        """Serve TLS 1.1 and nothing newer; RuntimeError where OpenSSL has none."""
         if not ssl.HAS_TLSv1_1:
             raise RuntimeError("this Python's OpenSSL has no TLS 1.1")
         context = self.good()
@@ -144,7 +144,7 @@ class Proxy(Service):
 
 
 def cut_off(connection: Connection) -> None:
-    """Drop every packet that comes on the connection, as a middlebox does (F171).
+    """Drop every packet that comes on the connection, as a middlebox does.
 
     A filter on the service's socket drops them before they are acknowledged. Skips where a process
     may attach none.

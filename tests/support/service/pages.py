@@ -1,4 +1,4 @@
-"""The stock search with its page and limit, well behaved or not (F74-F77, F123)."""
+"""The stock search with its page and limit, well behaved or not."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def pages(
 
     Args:
         rows: The complete list.
-        most: The greatest limit that counts (F75).
+        most: The greatest limit that counts.
         offset_as_requested: Whether the offset counts pages of the limit requested, also where
-            `most` caps it (F123); otherwise pages as long as given.
-        ignore_page: Whether every page is page 1 (F74).
+            `most` caps it; otherwise pages as long as given.
+        ignore_page: Whether every page is page 1.
         repeat_last: Whether the last page is given for every later one.
         shift: How many rows the list moves with each request: down (rows come twice) or, if
-            negative, up (rows are missed) (F76).
-        faults: Behaviours that are used up, page by page, before its rows (F77).
+            negative, up (rows are missed).
+        faults: Behaviours that are used up, page by page, before its rows.
     """
     left = {page: iter(behaviours) for page, behaviours in (faults or {}).items()}
     seen = 0

@@ -45,7 +45,7 @@ def listen(*, port: int = 0, ipv6: bool = True) -> list[socket.socket]:
 
 @contextlib.contextmanager
 def closed_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """Give a port that refuses connections and that nobody else can take meanwhile (F1)."""
+    """Give a port that refuses connections and that nobody else can take meanwhile."""
     with _bound(host, port) as sock:
         yield sock.getsockname()[1]
 
@@ -60,7 +60,7 @@ def deaf_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
 
 @contextlib.contextmanager
 def black_hole(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """Give a port on which every connect hangs: the backlog is full, nothing accepts (F4)."""
+    """Give a port on which every connect hangs: the backlog is full, nothing accepts."""
     with contextlib.ExitStack() as stack:
         sock = stack.enter_context(_bound(host, port))
         sock.listen(0)

@@ -1,4 +1,4 @@
-"""What the service sends: good responses, and those of the faults F1 to F77."""
+"""What the service sends: good responses, and those of faults."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def message(
 def with_lines(
     *lines: bytes, status: int = 200, body: bytes = EMPTY_BOOK, reason: str | None = None
 ) -> Behaviour:
-    """Reply with more lines in the head, as they are, behind those of `message` (F138)."""
+    """Reply with more lines in the head, as they are, behind those of `message`."""
     first, _, rest = message(status, body, reason=reason).partition(b"\r\n\r\n")
     return raw(b"\r\n".join([first, *lines, b"", rest]))
 
 
 def cut_head(head: bytes, *, keep: int) -> Behaviour:
-    """Send the first bytes of a head and close in order (F170)."""
+    """Send the first bytes of a head and close in order."""
     return steps(raw(head[:keep]), hang_up)
 
 
@@ -93,17 +93,17 @@ def book_reply(records: Iterable[object]) -> Behaviour:
 
 
 def html_reply(status: int = 200, page: bytes = HTML_PAGE) -> Behaviour:
-    """Reply with a web page: an error page, a captive portal (F53, F54, F65)."""
+    """Reply with a web page: an error page, a captive portal."""
     return reply(status, page, headers={"Content-Type": "text/html; charset=utf-8"})
 
 
 def redirect(status: int, to: str) -> Behaviour:
-    """Reply with a 3xx and a Location (F62-F64)."""
+    """Reply with a 3xx and a Location."""
     return reply(status, headers={"Location": to})
 
 
 def retry_after(value: str | None, status: int = 429, *, date: str | None = None) -> Behaviour:
-    """Reply 429 with this Retry-After and Date, as given; None leaves one out (F48-F50)."""
+    """Reply 429 with this Retry-After and Date, as given; None leaves one out."""
     pairs = [("Date", date), ("Retry-After", value)]
     return reply(status, headers=[(name, text) for name, text in pairs if text is not None])
 
@@ -136,28 +136,28 @@ def hold(gate: threading.Event, then: Behaviour) -> Behaviour:
 def unasked(
     asked: Behaviour, sent: threading.Event, *, pause: float = 0, body: bytes = EMPTY_BOOK
 ) -> Behaviour:
-    """Do the other behaviour, then send a whole response that nobody asked for (F158)."""
+    """Do the other behaviour, then send a whole response that nobody asked for."""
     stray = delay(pause, raw(message(body=body)))
     return steps(asked, stray, lambda _: sent.set())
 
 
-# Close at once: in order, without a byte (F7, F70), or with a TCP reset.
+# Close at once: in order, without a byte, or with a TCP reset.
 hang_up: Behaviour = Connection.close
 reset: Behaviour = Connection.reset
 
 
 def garbage(data: bytes = b"\x00\xff\x13garbage\r\n\r\n") -> Behaviour:
-    """Send what is no HTTP and close (F8)."""
+    """Send what is no HTTP and close."""
     return steps(raw(data), hang_up)
 
 
 def cut_content_length(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
-    """Announce the whole body, send `keep` bytes of it (half), close in order (F20)."""
+    """Announce the whole body, send `keep` bytes of it (half), close in order."""
     return steps(raw(_part(body, keep)), hang_up)
 
 
 def reset_mid_body(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
-    """Announce the whole body, send `keep` bytes of it (half), reset the connection (F19)."""
+    """Announce the whole body, send `keep` bytes of it (half), reset the connection."""
     return steps(raw(_part(body, keep)), reset)
 
 
@@ -178,7 +178,7 @@ def chunked(body: bytes = EMPTY_BOOK, *, size: int = 4096, trailers: bytes = b""
 
 
 def cut_chunked(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
-    """Close before the last chunk (F21): after the whole body, or `keep` bytes of its chunk."""
+    """Close before the last chunk: after the whole body, or `keep` bytes of its chunk."""
     start = head(200, CONTENT_TYPE, CHUNKED)
     if keep is None:
         return steps(raw(start + chunk(body)), hang_up)
@@ -186,35 +186,35 @@ def cut_chunked(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behavio
 
 
 def bad_chunk_size(body: bytes = EMPTY_BOOK, *, size: bytes = b"xyz") -> Behaviour:
-    """Send `size` where the first chunk's size belongs (F22)."""
+    """Send `size` where the first chunk's size belongs."""
     start = head(200, CONTENT_TYPE, CHUNKED)
     return steps(raw(start + size + b"\r\n" + body + b"\r\n0\r\n\r\n"), hang_up)
 
 
 def chunked_and_length(body: bytes = EMPTY_BOOK, *, length: int = 5) -> Behaviour:
-    """Send a correctly chunked body with a Content-Length beside it that is wrong (F23)."""
+    """Send a correctly chunked body with a Content-Length beside it that is wrong."""
     start = head(200, CONTENT_TYPE, CHUNKED, ("Content-Length", str(length)))
     return raw(start + chunk(body) + chunk(b""))
 
 
 def two_content_lengths(body: bytes = EMPTY_BOOK, *, other: int | None = None) -> Behaviour:
-    """Send the right Content-Length and behind it another one, 10 less unless given (F24)."""
+    """Send the right Content-Length and behind it another one, 10 less unless given."""
     other = len(body) - 10 if other is None else other
     lengths = [("Content-Length", str(length)) for length in (len(body), other)]
     return steps(raw(head(200, CONTENT_TYPE, *lengths) + body), hang_up)
 
 
 def extra_bytes(body: bytes = EMPTY_BOOK, *, extra: bytes = b"HTTP/1.1 500 Poison") -> Behaviour:
-    """Send more bytes behind a complete reply and keep the connection open (F26)."""
+    """Send more bytes behind a complete reply and keep the connection open."""
     return raw(message(body=body) + extra)
 
 
 def close_delimited(
     body: bytes = EMPTY_BOOK, *, keep: int | None = None, notify: bool = True
 ) -> Behaviour:
-    """Send a body that only the close ends, cut after `keep` bytes (F27).
+    """Send a body that only the close ends, cut after `keep` bytes.
 
-    With `notify` False a TLS connection ends without its close_notify (F16).
+    With `notify` False a TLS connection ends without its close_notify.
     """
     sent = body if keep is None else body[:keep]
     start = head(200, CONTENT_TYPE, CLOSE)
@@ -230,18 +230,18 @@ BLOCK = b" " * 65536
 
 
 def continue_flood(count: int = 1000, then: Behaviour | None = None) -> Behaviour:
-    """Send `count` times 100 Continue before the reply (F29)."""
+    """Send `count` times 100 Continue before the reply."""
     return steps(raw(head(100) * count), then or raw(message(body=EMPTY_BOOK)))
 
 
 def header_flood(size: int = 2**20, *, line: int = 1000) -> Behaviour:
-    """Send about `size` bytes of headers in lines of `line` bytes before the body (F33)."""
+    """Send about `size` bytes of headers in lines of `line` bytes before the body."""
     flood = [(f"X-Flood-{number:08}", "x" * (line - 20)) for number in range(size // line)]
     return reply(200, EMPTY_BOOK, headers=flood)
 
 
 def oversize_body(size: int, block: bytes = BLOCK) -> Behaviour:
-    """Announce `size` bytes and send them, spaces unless `block` says (F34)."""
+    """Announce `size` bytes and send them, spaces unless `block` says."""
 
     def run(connection: Connection) -> None:
         connection.send(head(200, CONTENT_TYPE, ("Content-Length", str(size))))
@@ -253,7 +253,7 @@ def oversize_body(size: int, block: bytes = BLOCK) -> Behaviour:
 
 
 def endless_body(block: bytes = BLOCK, *, in_chunks: bool = True) -> Behaviour:
-    """Send blocks until the client leaves, in chunks or up to a close that never comes (F35)."""
+    """Send blocks until the client leaves, in chunks or up to a close that never comes."""
 
     def run(connection: Connection) -> None:
         connection.send(head(200, CONTENT_TYPE, *([CHUNKED] if in_chunks else [])))
@@ -269,7 +269,7 @@ GZIP_TRAILER = 8
 
 
 def encoded(data: bytes, encoding: str) -> Behaviour:
-    """Reply with these bytes under this Content-Encoding (F38, F39, F43)."""
+    """Reply with these bytes under this Content-Encoding."""
     return reply(200, data, headers={"Content-Encoding": encoding})
 
 
@@ -284,25 +284,25 @@ def deflate_reply() -> Behaviour:
 
 
 def gzip_flipped(position: int) -> Behaviour:
-    """Reply in gzip with one bit flipped, from -8 on in the checksum and the size (F40)."""
+    """Reply in gzip with one bit flipped, from -8 on in the checksum and the size."""
     data = bytearray(gzip_bytes(EMPTY_BOOK))
     data[position] ^= 0x10
     return encoded(bytes(data), "gzip")
 
 
 def gzip_cut(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
-    """Reply with a part of the gzip data (half) and the length of that part (F41)."""
+    """Reply with a part of the gzip data (half) and the length of that part."""
     data = gzip_bytes(body)
     return encoded(data[: len(data) // 2 if keep is None else keep], "gzip")
 
 
 def gzip_without_crc(body: bytes = EMPTY_BOOK) -> Behaviour:
-    """Reply in gzip that ends before its checksum and size (F42)."""
+    """Reply in gzip that ends before its checksum and size."""
     return gzip_cut(body, keep=-GZIP_TRAILER)
 
 
 def stacked_gzip(layers: int) -> Behaviour:
-    """Reply with gzip in gzip in gzip, correctly labelled (F37)."""
+    """Reply with gzip in gzip in gzip, correctly labelled."""
     data = EMPTY_BOOK
     for _ in range(layers):
         data = gzip_bytes(data)
@@ -310,7 +310,7 @@ def stacked_gzip(layers: int) -> Behaviour:
 
 
 def gzip_bomb(size: int = 2**30, body: bytes = EMPTY_BOOK) -> Behaviour:
-    """Reply with `size` spaces and then the body, in about a thousandth of that in gzip (F36).
+    """Reply with `size` spaces and then the body, in about a thousandth of that in gzip.
 
     What comes out is valid JSON: only its size is wrong.
     """
@@ -329,7 +329,7 @@ def gzip_bomb(size: int = 2**30, body: bytes = EMPTY_BOOK) -> Behaviour:
 
 
 def stall(seconds: float | None = None) -> Behaviour:
-    """Send nothing for so long (None: for ever); as `on_connect` it stalls a handshake (F15)."""
+    """Send nothing for so long (None: for ever); as `on_connect` it stalls a handshake."""
     return lambda connection: connection.pause(seconds)
 
 
@@ -345,7 +345,7 @@ def drip(
     every: float = 0.05,
     headers_too: bool = False,
 ) -> Behaviour:
-    """Send `bytes_per` bytes each `every` seconds, the headers at once or too (F32)."""
+    """Send `bytes_per` bytes each `every` seconds, the headers at once or too."""
     whole = message(body=body)
     at_once = 0 if headers_too else len(whole) - len(body)
     slowly = [delay(every, raw(piece)) for piece in pieces(whole[at_once:], bytes_per)]
@@ -353,6 +353,6 @@ def drip(
 
 
 def close_when_next_request_is_read(first: Behaviour, *, reset: bool = False) -> Behaviour:
-    """Reply; read the next request on this connection, then close without a byte (F70)."""
+    """Reply; read the next request on this connection, then close without a byte."""
     end = Connection.reset if reset else hang_up
     return steps(first, lambda connection: connection.respond_next_with(end))

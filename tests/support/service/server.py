@@ -259,7 +259,7 @@ class Service(Script, Log):
         except BlockingIOError:
             return
         except OSError:
-            # No descriptor is free (F114): the connection waits in the backlog.
+            # No descriptor is free: the connection waits in the backlog.
             ready({self._wake: READ}, 0.01)
             return
         opened = self._add_connection()
