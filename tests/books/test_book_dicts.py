@@ -12,13 +12,6 @@ from service import as_json, envelope, trades
 
 
 class TestPlainPython:
-    @pytest.mark.parametrize("part", [slice(None), slice(3, 9), slice(None, None, -3), slice(0)])
-    def test_dicts_hold_what_rows_hold(self, part: slice) -> None:
-        assert BOOK[part].to_dicts() == [row._asdict() for row in LIST[part]]
-        columns = BOOK[part].to_dict()
-        assert list(columns) == BOOK.columns
-        assert columns == {name: [row[name] for row in LIST[part]] for name in BOOK.columns}
-
     def test_a_column_that_does_not_exist_is_reported_with_the_closest_one(self) -> None:
         for method in (BOOK.to_dicts, BOOK.to_dict):
             with pytest.raises(KeyError, match="no field 'simbol'; did you mean 'symbol'"):
@@ -49,13 +42,6 @@ class TestPlainPython:
 
 
 class TestJson:
-    @pytest.mark.parametrize("book", [BOOK, BOOK[3:9], BOOK[:0], BOOK.localize("Asia/Kolkata")])
-    def test_text_and_dicts_say_the_same(self, book: td.TradeBook) -> None:
-        reported = json.loads(json.dumps(book.to_dicts(), default=str))
-        assert json.loads(book.to_json()) == reported
-        lines = book.to_json(lines=True).splitlines()
-        assert [json.loads(line) for line in lines] == reported
-
     def test_columns_choose_and_unknown_fields_come_as_sent(self) -> None:
         rows = [trades(1)[0] | {"a": [1, {"b": "\n"}]}, trades(1)[0]]
         book = td.TradeBook.from_json(json.dumps(envelope(rows), indent=1))

@@ -310,13 +310,6 @@ class TestSort:
 
 
 class TestReadAsAFrame:
-    @pytest.mark.parametrize("name", ["symbol", "traded_price"])
-    def test_a_column_says_where_columns_are(self, name: str) -> None:
-        with pytest.raises(TypeError, match=rf"\.column\('{name}'\) or \.to_pandas\(\)"):
-            BOOK[name]  # type: ignore[call-overload]
-        with pytest.raises(AttributeError, match=r"\.to_pandas\(\)"):
-            getattr(BOOK, name)
-
     def test_an_unknown_name_is_reported_with_the_closest_one(self) -> None:
         with pytest.raises(TypeError, match="did you mean 'symbol'"):
             BOOK["simbol"]  # type: ignore[call-overload]

@@ -19,7 +19,6 @@ from searching import (
     kinds,
     listing,
     pages_asked,
-    refusing_limits_above,
     replayed,
 )
 from service import Service, delay, html_reply, json_reply, pages, stocks
@@ -156,19 +155,6 @@ def test_first_heeds_max_items_and_leaves_the_connection_open(service: Service, 
         for _ in range(3):
             client.search("x", page_size=10, prefetch=8).first(10)
     assert len(service.connections) == 2
-
-
-class TestPageSize:
-    """The default of 100 may be replaced by the service's own 10; a user's choice is not."""
-
-    @both
-    @pytest.mark.parametrize("status", [400, 422])
-    def test_the_default_gives_way(self, service: Service, read: Read, status: int) -> None:
-        service.choose(refusing_limits_above(50, status, pages(ROWS)))
-        reading = read(service.base_url)
-        assert reading.codes == codes(ROWS)
-        assert [dict(request.query)["limit"] for request in service.requests][:2] == ["100", "10"]
-        assert reading.pager.page_size == 10
 
 
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:

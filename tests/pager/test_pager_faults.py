@@ -28,55 +28,6 @@ ROWS = stocks(25)
 ONCE = {"attempts": 1}
 
 
-class TestIgnoredPage:
-    """The service gives page 1 for ever."""
-
-    @both
-    @pytest.mark.parametrize("prefetch", [0, 1, 8])
-    def test_a_full_page_that_comes_again_is_an_error(
-        self, service: Service, read: Read, prefetch: int
-    ) -> None:
-        service.choose(pages(ROWS, ignore_page=True))
-        reading = read(service.base_url, page_size=10, prefetch=prefetch)
-        assert isinstance(reading.error, td.PaginationError)
-        assert reading.codes == codes(ROWS)[:10]
-        assert reading.failure.page == reading.pager.page == 2
-        assert reading.failure.received == reading.pages[0]
-        assert reading.pager.stats.ended == "error"
-        assert len(service.requests) <= 3
-        assert "ignore `page`" in str(reading.error)
-
-    @both
-    @pytest.mark.parametrize("most", [None, 7])
-    def test_a_short_page_that_comes_again_ends_with_a_warning(
-        self, service: Service, read: Read, most: int | None
-    ) -> None:
-        rows = ROWS if most else ROWS[:7]
-        service.choose(pages(rows, ignore_page=True, most=most))
-        reading = read(service.base_url)
-        assert reading.codes == codes(ROWS)[:7]
-        assert reading.error is None
-        stats = reading.pager.stats
-        assert (stats.ended, stats.doubtful, stats.duplicates) == ("repeated page", True, 7)
-        assert [text for text in reading.warnings if "there may be more stocks" in text]
-        assert len(service.requests) == 2
-
-
-@both
-@pytest.mark.parametrize("offset_as_requested", [False, True])
-def test_every_row_comes_once_without_doubt(
-    service: Service, read: Read, offset_as_requested: bool
-) -> None:
-    """The service caps `limit`; its offset counts pages as requested or as given."""
-    rows = stocks(80)
-    service.choose(pages(rows, most=30, offset_as_requested=offset_as_requested))
-    reading = read(service.base_url, prefetch=4)
-    assert reading.codes == codes(rows)
-    assert (reading.error, reading.warnings) == (None, [])
-    stats = reading.pager.stats
-    assert (stats.ended, stats.doubtful, stats.duplicates) == ("empty page", False, 0)
-
-
 @both
 @pytest.mark.parametrize("offset_as_requested", [False, True])
 def test_a_search_resumes_behind_the_last_page_that_was_yielded(
@@ -94,19 +45,6 @@ def test_a_search_resumes_behind_the_last_page_that_was_yielded(
     )
     assert reading.codes + rest.codes == codes(rows)
     assert rest.warnings == []
-
-
-class TestShift:
-    """Rows move between pages while they are read."""
-
-    @both
-    def test_rows_that_come_twice_are_dropped_and_counted(
-        self, service: Service, read: Read
-    ) -> None:
-        service.choose(pages(ROWS, shift=2))
-        reading = read(service.base_url, page_size=10, prefetch=0)
-        assert reading.codes == codes(ROWS)
-        assert reading.pager.stats.duplicates > 0
 
 
 @both

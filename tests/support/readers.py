@@ -110,10 +110,6 @@ class Lost(AssertionError):
     """A reader read something else than is there."""
 
 
-def _plain(row: Any) -> Any:
-    return json.loads(json.dumps(row._asdict(extra=True), default=str))
-
-
 def _is_row(value: Any) -> bool:
     return hasattr(value, "_asdict") and dataclasses.is_dataclass(value)
 

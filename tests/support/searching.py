@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from service import Behaviour, Choice, Record, Service, json_reply, reply
+from service import Behaviour, Choice, Record, Service, json_reply
 
 ENVELOPE = {"status": "error", "message": "the listing is being rebuilt", "data": []}
 
@@ -92,17 +92,6 @@ def listing(*responses: list[Record]) -> Choice:
     def choose(request: Any) -> Behaviour:
         number = int(dict(request.query)["page"])
         return json_reply(responses[number - 1] if number <= len(responses) else [])
-
-    return choose
-
-
-def refusing_limits_above(most: int, status: int, choice: Choice) -> Choice:
-    """A service that refuses greater page sizes instead of clamping them."""
-
-    def choose(request: Any) -> Behaviour:
-        if int(dict(request.query)["limit"]) > most:
-            return reply(status, b'{"status": "error", "message": "limit is too large"}')
-        return choice(request)
 
     return choose
 

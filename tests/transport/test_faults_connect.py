@@ -17,7 +17,6 @@ from service import (
     Service,
     black_hole,
     closed_port,
-    deaf_port,
     garbage,
     hang_up,
     has_ipv6,
@@ -155,8 +154,14 @@ def test_an_empty_reply_each_time_is_reported() -> None:
 @both
 @pytest.mark.parametrize(
     "data",
-    [EMPTY_BOOK, b"\x00\xff\x13\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/9.9 200 OK\r\n\r\n"],
-    ids=["HTTP/0.9", "garbage", "another protocol", "another version"],
+    [
+        EMPTY_BOOK,
+        b"\x00\xff\x13\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/9.9 200 OK\r\n\r\n",
+        bytes.fromhex("000008 07 00 00000000 0000000000000000"),
+    ],
+    ids=["HTTP/0.9", "garbage", "another protocol", "another version", "HTTP/2 goaway"],
 )
 def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
     with served(then=garbage(data)) as service:
@@ -165,15 +170,6 @@ def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
     assert type(error) is td.TransportError
     assert not error.retryable
     assert "is not HTTP" in str(error) or "malformed" in str(error)
-
-
-@both
-def test_a_port_that_never_responds_ends_at_the_deadline(call: Any) -> None:
-    """The connection stands and nothing comes."""
-    with deaf_port() as port, within(0.3, at_least=0.25):
-        error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
-    assert type(error) is td.DeadlineError
-    assert "the deadline passed while waiting for the response" in str(error)
 
 
 def test_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -25,12 +23,6 @@ from service import (
     stocks,
 )
 
-NOW = datetime(2025, 1, 6, 9, 15, tzinfo=UTC)
-
-
-def http_date(moment: datetime) -> str:
-    return format_datetime(moment, usegmt=True)
-
 
 def waits(
     *behaviours: Behaviour, call: Callable[..., Any] = sync_call, **options: Any
@@ -40,30 +32,6 @@ def waits(
     with served(*behaviours, good_book()) as service:
         assert len(call(service.base_url, on_retry=reported.append, **options)) == 3
     return [retry.delay for retry in reported]
-
-
-@both
-def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
-    """At most 0.25, 0.5 and 1 s; the last failure is reported."""
-    reported: list[td.types.Retry] = []
-    with served(then=reply(503)) as service:
-        error = failure(service.base_url, call=call, on_retry=reported.append)
-        times = [request.at for request in service.requests]
-    assert len(times) == 4
-    assert error.attempts == 4
-    assert [retry.attempt for retry in reported] == [1, 2, 3]
-    assert {retry.call for retry in reported} == {"trade_book"}
-    assert all("HTTP 503" in retry.reason for retry in reported)
-    for i, (retry, before, after) in enumerate(zip(reported, times, times[1:], strict=False)):
-        assert 0 <= retry.delay <= 0.25 * 2**i
-        assert retry.delay - 0.01 <= after - before <= retry.delay + 0.3
-    assert error.elapsed >= sum(retry.delay for retry in reported)
-
-
-def test_the_waits_differ() -> None:
-    """Without jitter, clients that failed together would come back together."""
-    delays = [waits(reset)[0] for _ in range(8)]
-    assert len(set(delays)) == 8
 
 
 @both
@@ -84,53 +52,6 @@ def test_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: str) 
     assert error.retryable
     assert "the service requires a wait" in str(error)
     assert "; make fewer requests, or pass a `rate_limit`" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("value", "date", "seconds"),
-    [
-        (http_date(NOW + timedelta(seconds=1)), http_date(NOW), 1),
-        (http_date(NOW - timedelta(days=1)), http_date(NOW), 0),
-    ],
-    ids=["date", "past"],
-)
-def test_a_date_counts_from_the_response_s_own_date(value: str, date: str, seconds: float) -> None:
-    """Whatever the local clock says; never below zero."""
-    [delay] = waits(retry_after(value, date=date))
-    assert seconds <= delay <= seconds + 0.25
-
-
-@pytest.mark.parametrize(
-    "value",
-    [None, "soon", "-1", "1e12"],
-    ids=lambda value: f"{value!r:.20}",
-)  # fmt: skip
-def test_garbage_in_retry_after_is_no_wait_and_no_error(value: str | None) -> None:
-    [delay] = waits(retry_after(value))
-    assert 0 <= delay <= 0.25
-
-
-def test_a_long_outage_empties_the_quota_and_fails_fast() -> None:
-    """500 tokens at 5 a retry: 100 retries in all, then one request a call."""
-
-    async def outage(client: td.AsyncClient, calls: int) -> list[Any]:
-        return await asyncio.gather(
-            *(client.trade_book() for _ in range(calls)), return_exceptions=True
-        )
-
-    async def run(url: str) -> None:
-        async with td.AsyncClient(url, access_token=TOKEN) as client:
-            await outage(client, 60)
-            assert client.stats.retries == 100
-            with within(0.5):
-                errors = await outage(client, 20)
-            assert {type(error) for error in errors} == {td.ServerError}
-            assert all("the retry quota is used up" in str(error) for error in errors)
-            assert client.stats.attempts == 60 + 100 + 20
-
-    with served(then=reply(503)) as service:
-        asyncio.run(run(service.base_url))
-        assert len(service.requests) == 180
 
 
 @both

@@ -85,19 +85,6 @@ def test_a_bad_certificate_is_refused_at_once(
     assert any(text in str(error) for text in message.split("|"))
 
 
-def test_an_organisation_s_own_authority_gets_advice(ca: Authority) -> None:
-    with Service(tls=ca.unknown_ca()) as service:
-        error = failure(service.base_url, ca_file=ca.pem_file)
-    assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
-
-
-def test_wrong_host_by_name(ca: Authority) -> None:
-    with Service(tls=ca.wrong_host()) as service:
-        error = failure(service.url(host="localhost"), ca_file=ca.pem_file)
-    assert "no trusted connection to localhost" in str(error)
-    assert "is for another host" in str(error)
-
-
 @both
 def test_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> None:
     error = failure(service.url(scheme="https"), call=call, ca_file=ca.pem_file)
