@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import io
 import os
+import shutil
 import sys
+import tempfile
 import types
 from collections.abc import Generator, Iterator
 from importlib.abc import Loader, MetaPathFinder
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from command_line import Run, Screen
     from tradingdata.sandbox import Service as SandboxService
 
+OWN_FOLDER = pytest.StashKey[str]()
+FAILED = pytest.StashKey[bool]()
 
 # What tests expect must not depend on who runs them: on their shell, pytest-xdist or a CI service.
 # Here and not in a fixture, since libraries read some of these when they are imported.
@@ -85,6 +89,24 @@ if is_wine():
             raise
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives each run a folder for temporary files of its own, which its workers share.
+
+    The default is a folder of the user, in which runs at the same time remove each other's files.
+    """
+    if config.option.basetemp is None:
+        own = tempfile.mkdtemp(prefix="tradingdata-tests-")
+        config.option.basetemp = os.path.join(own, "run")
+        config.stash[OWN_FOLDER] = own
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Removes it unless a test failed, in the process that made it."""
+    if (own := config.stash.get(OWN_FOLDER, None)) and not config.stash.get(FAILED, False):
+        shutil.rmtree(own, ignore_errors=True)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Takes the thousands of tests out of each collection of garbage that a test asks for."""
     gc.collect()
@@ -94,6 +116,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Libraries count what is left of theirs at the end."""
     gc.unfreeze()
+    session.config.stash[FAILED] = session.testsfailed > 0
 
 
 @pytest.fixture(autouse=True)
