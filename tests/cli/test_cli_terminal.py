@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
     sandbox.clear_faults()
     time.sleep(0.1)
     interrupt(child)
-    out, err = child.communicate(timeout=10)
+    out, err = child.communicate(timeout=100)
     assert child.returncode == Code.INTERRUPTED
     assert out == b""
     assert b"Traceback" not in err
@@ -126,7 +126,7 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
 def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Path) -> None:
     (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt\n")
     child = start("--version", env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=100)
     assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
 
 
@@ -181,7 +181,7 @@ def test_the_sandbox_serves_until_it_is_signalled_and_prints_what_to_paste(
         assert f"# margin: {same.token('margin')}\n" in shown
     with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5):
         end(child)
-        out, err = child.communicate(timeout=10)
+        out, err = child.communicate(timeout=100)
     guard.cancel()
     assert (child.returncode, out.split(), err) == (Code.OK, [b"stopped"], b"")
 

@@ -88,7 +88,7 @@ for thread in threads:
 print(set(codes), client.stats.failures)
 """
     )
-    assert run_child(code, service.base_url, timeout=60).strip() == "{0} 0"
+    assert run_child(code, service.base_url).strip() == "{0} 0"
 
 
 @pytest.mark.timeout(600)
@@ -236,4 +236,4 @@ def child():
 print(asyncio.run(parent()), asyncio.run(call()))
 """
     )
-    assert run_child(code, service.base_url, timeout=30).strip() == "(0, 3) 3"
+    assert run_child(code, service.base_url).strip() == "(0, 3) 3"

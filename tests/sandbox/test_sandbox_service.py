@@ -183,7 +183,7 @@ def test_a_program_that_forgets_to_stop_it_ends_all_the_same() -> None:
         "kept.close()"
     )
     with python("-c", script) as process:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=100)
     assert (process.returncode, out, err) == (0, "200\n", "")
 
 
@@ -202,7 +202,7 @@ def test_a_forked_child_that_ends_leaves_its_parents_service_alone() -> None:
         "assert ask() == first; kept.close(); service.stop()"
     )
     with python("-W", "ignore::DeprecationWarning", "-c", script) as process:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=100)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -212,5 +212,5 @@ def test_to_import_it_brings_no_heavy_package() -> None:
         "print(sorted({'numpy', 'pandas', 'polars', 'asyncio', 'http.server'} & set(sys.modules)))"
     )
     with python("-c", script) as process:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=100)
     assert (out, err) == ("[]\n", "")

@@ -98,7 +98,7 @@ def at_once(count: int, work: Callable[[int], Result]) -> list[Result]:
         return list(pool.map(work, range(count)))
 
 
-def wait_until(holds: Callable[[], bool], patience: float = 30) -> None:
+def wait_until(holds: Callable[[], bool], patience: float = 100) -> None:
     """Waits for what comes a little later, such as the end of a thread."""
     until = time.monotonic() + patience
     while not holds():

