@@ -12,6 +12,7 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book
 from service import Service, as_json, envelope, trades
+from tradingdata._util.declarations import BOOK_CALLS
 
 pytestmark = pytest.mark.sanitize
 
@@ -130,7 +131,7 @@ def test_a_token_that_cannot_be_a_header_is_refused_and_not_shown(
 
 
 @both
-@pytest.mark.parametrize("method", ["trade_book", "order_book"])
+@pytest.mark.parametrize("method", BOOK_CALLS)
 def test_no_token_says_where_to_give_one(call: Any, method: str, service: Service) -> None:
     error = failure(service.base_url, method, call=call, access_token=None)
     assert isinstance(error, td.ConfigurationError)

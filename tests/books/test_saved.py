@@ -18,6 +18,7 @@ from oracle import BOOKS, body_of
 from sample_books import Nameless
 from service import as_json, envelope, samples, trades
 from systems import is_private
+from tradingdata._util.declarations import RECORDS
 from tradingdata._util.files import whole_file
 
 pytestmark = pytest.mark.sanitize
@@ -33,7 +34,7 @@ def book_of(record: str, *, keep: bool = False) -> Any:
     return BOOKS[kind].from_json(body, keep_personal_data=keep)
 
 
-@pytest.fixture(params=["Trade", "Order", "Stock"])
+@pytest.fixture(params=sorted(RECORDS))
 def book(request: pytest.FixtureRequest) -> Any:
     return book_of(request.param)
 

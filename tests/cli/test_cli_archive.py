@@ -12,6 +12,7 @@ import pytest
 import tradingdata as td
 from archiving import clock
 from command_line import Run
+from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
 
@@ -48,12 +49,12 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert "fewer files" in run("archive", "compact", path).text
 
 
-@pytest.mark.parametrize("book", ["trades", "orders"])
+@pytest.mark.parametrize("call", BOOK_CALLS)
 def test_a_day_reads_back_as_the_service_sent_it(
-    sandbox: Service, run: Run, kept: Path, book: str
+    sandbox: Service, run: Run, kept: Path, call: str
 ) -> None:
-    client = sandbox.client()
-    sent = client.trade_book() if book == "trades" else client.order_book()
+    sent = getattr(sandbox.client(), call)()
+    book = RECORDS[BOOK_CALLS[call]["record"]]["noun"][1]
     found = rows(run, "archive", book, kept, DAY)
     assert sorted(row["order_no"] for row in found) == sorted(row.order_no or "" for row in sent)
     assert run("archive", book, kept, "2026-11-21").code == Code.FILE, "a Saturday, asked by itself"

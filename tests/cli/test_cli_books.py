@@ -78,7 +78,7 @@ def test_parquet_reads_back_as_the_book_from_a_file_and_from_a_pipe(
         assert pq.read_table(io.BytesIO(data)).to_pydict() == expected
 
 
-@pytest.mark.parametrize("command", ["trades", "orders", "search bank"])
+@pytest.mark.parametrize("command", COMMANDS[:-1])
 def test_a_table_in_a_pipe_holds_every_row_in_plain_text(
     command: str, run: Run, books: dict[str, Any]
 ) -> None:

@@ -29,6 +29,7 @@ from echoes import (
     success_with,
 )
 from service import Behaviour, Service, as_json, envelope, garbage, reply, trades
+from tradingdata._util.declarations import CALLS
 
 STATUSES = [200, 302, 400, 401, 403, 404, 422, 429, 500, 503]
 LENGTHS = st.sampled_from([8, 9, 13, 20, 36, 63, 64, 255, 512, 520, 900, 4000]) | st.integers(
@@ -79,7 +80,7 @@ def failed_call(service: Service, token: str, what: str, log: io.StringIO) -> st
     spelling=st.sampled_from(sorted(SPELLINGS)),
     body=st.sampled_from(sorted(BODIES)),
     status=st.sampled_from(STATUSES),
-    what=st.sampled_from(["trade_book", "order_book", "search"]),
+    what=st.sampled_from(sorted(CALLS)),
 )
 def test_no_error_shows_a_piece_of_an_echoed_token(
     echoing: Service,

@@ -22,7 +22,11 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-KINDS = (td.TradeBook, td.OrderBook)
+KINDS: list[Any] = [
+    getattr(td, record["book"])
+    for record in _core.records()
+    if any(field["name"] == "account" for field in record["fields"])
+]
 LABELS = ("desk1", "a label that is not inline ₹")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from sandbox_calls import ask, column, orders, trades
 from tradingdata import sandbox
+from tradingdata._util.declarations import BOOK_CALLS
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_without_a_speed_the_day_is_at_its_end() -> None:
 
 def test_before_the_first_order_data_is_null(led: sandbox.Service) -> None:
     assert led.now.time() == time(9, 15)
-    for endpoint in ("trade_book", "order_book"):
+    for endpoint in BOOK_CALLS:
         assert ask(led, endpoint).body == b'{"data":null,"message":"Success","status":"success"}'
 
 
@@ -58,7 +59,7 @@ def test_books_only_grow_and_end_as_the_day_that_stands() -> None:
             assert numbers[: len(seen)] == seen
             seen = numbers
         led.advance_to("15:30")
-        for endpoint in ("trade_book", "order_book"):
+        for endpoint in BOOK_CALLS:
             assert ask(led, endpoint).body == ask(done, endpoint).body
 
 

@@ -14,8 +14,9 @@ from calls import within
 from sandbox_calls import PATHS, SOURCE, ask, book_headers, call, connect
 from service import exchange
 from tradingdata import sandbox
+from tradingdata._util.declarations import BOOK_CALLS
 
-BOOKS = ["trade_book", "order_book"]
+BOOKS = list(BOOK_CALLS)
 
 
 @pytest.fixture(scope="module")

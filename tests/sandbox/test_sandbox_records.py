@@ -15,6 +15,9 @@ import pytest
 import service
 from sandbox_calls import Record, ask, column, orders, search, trades
 from tradingdata import sandbox
+from tradingdata._util.declarations import BOOK_CALLS, CALLS, RECORDS
+
+KINDS = [name.lower() for name in RECORDS]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,7 @@ def rows(day: sandbox.Service, record: str) -> list[Record]:
     return trades(day) if record == "trade" else orders(day)
 
 
-@pytest.mark.parametrize("record", ["trade", "order", "stock"])
+@pytest.mark.parametrize("record", KINDS)
 def test_every_record_has_the_documented_fields_in_the_documented_order(
     day: sandbox.Service, record: str
 ) -> None:
@@ -38,7 +41,7 @@ def test_every_record_has_the_documented_fields_in_the_documented_order(
     assert {tuple(row) for row in found} == {tuple(service.names(record))}
 
 
-@pytest.mark.parametrize("record", ["trade", "order", "stock"])
+@pytest.mark.parametrize("record", KINDS)
 def test_every_value_has_the_documented_type(day: sandbox.Service, record: str) -> None:
     found = rows(day, record)
     kinds: dict[str, type | tuple[type, ...]] = {
@@ -58,7 +61,7 @@ def test_every_value_has_the_documented_type(day: sandbox.Service, record: str) 
 
 
 def test_the_envelope_is_that_of_the_service(day: sandbox.Service) -> None:
-    for endpoint in ("trade_book", "order_book"):
+    for endpoint in BOOK_CALLS:
         response = ask(day, endpoint)
         assert list(response.json) == ["data", "message", "status"]
         assert response.body.endswith(b'],"message":"Success","status":"success"}')
@@ -78,8 +81,7 @@ def test_personal_data_is_fictional_and_of_valid_form(day: sandbox.Service) -> N
 
 
 def digests(service: sandbox.Service) -> list[str]:
-    endpoints = ("trade_book", "order_book", "search")
-    return [hashlib.sha256(ask(service, endpoint).body).hexdigest() for endpoint in endpoints]
+    return [hashlib.sha256(ask(service, endpoint).body).hexdigest() for endpoint in CALLS]
 
 
 def test_the_same_seed_and_day_give_the_same_bytes_in_another_process() -> None:
@@ -106,10 +108,8 @@ def test_the_same_seed_and_day_give_the_same_bytes_in_another_process() -> None:
 def test_another_seed_or_day_is_another_book_and_the_same_listing(day: sandbox.Service) -> None:
     for changed in ({"seed": 1}, {"day": "2026-11-19"}):
         with sandbox.start(**changed) as other:
-            ours, theirs = digests(day), digests(other)
-            assert ours[0] != theirs[0]
-            assert ours[1] != theirs[1]
-            assert ours[2] == theirs[2]
+            same = zip(CALLS, digests(day), digests(other), strict=True)
+            assert {name for name, ours, theirs in same if ours != theirs} == {*BOOK_CALLS}
 
 
 def test_the_first_orders_of_a_day_do_not_depend_on_other_accounts() -> None:

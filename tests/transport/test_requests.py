@@ -14,11 +14,11 @@ from service import (
     Service,
     book_reply,
     json_reply,
-    orders,
     reply,
+    samples,
     stocks,
-    trades,
 )
+from tradingdata._util.declarations import BOOK_CALLS
 
 BOOK_REQUEST = (
     "POST {path} HTTP/1.1\r\n"
@@ -43,21 +43,13 @@ SEARCH_REQUEST = (
 
 
 @both
-def test_the_trade_book_is_asked_for_so(call: Any, service: Service) -> None:
+@pytest.mark.parametrize("name", BOOK_CALLS)
+def test_a_book_is_asked_for_so(call: Any, name: str, service: Service) -> None:
     """No Expect header, whatever libcurl's own mind."""
-    service.script(book_reply(trades(2)))
-    assert len(call(service.base_url)) == 2
+    service.script(book_reply(samples(BOOK_CALLS[name]["record"].lower(), 2)))
+    assert len(call(service.base_url, name)) == 2
     [request] = service.requests
-    expected = BOOK_REQUEST.format(path="/api/v1/trade/book", port=service.port)
-    assert request.raw == expected.encode()
-
-
-@both
-def test_the_order_book_is_asked_for_so(call: Any, service: Service) -> None:
-    service.script(book_reply(orders(2)))
-    assert len(call(service.base_url, "order_book")) == 2
-    [request] = service.requests
-    expected = BOOK_REQUEST.format(path="/api/v1/order/book", port=service.port)
+    expected = BOOK_REQUEST.format(path=BOOK_CALLS[name]["path"], port=service.port)
     assert request.raw == expected.encode()
 
 
