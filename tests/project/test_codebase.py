@@ -301,6 +301,20 @@ def test_a_package_imports_only_from_those_below_it() -> None:
     assert not upward
 
 
+def test_no_test_imports_a_private_name_of_the_package() -> None:
+    """But for the core, whose stubs say what it has."""
+    private = [
+        f"{relative(path)}:{node.lineno} imports {alias.name}"
+        for path in code("tests")
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(text(path)))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tradingdata")
+        for alias in node.names
+        if alias.name.startswith("_") and alias.name != "_core"
+    ]
+    assert private == []
+
+
 def test_the_exports_are_sorted_and_have_docstrings() -> None:
     exported = [name for name in td.__all__ if not name.startswith("__")]
     own = [name for name in exported if name not in errors.__all__]

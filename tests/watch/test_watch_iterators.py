@@ -16,8 +16,8 @@ import tradingdata as td
 from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders, trades
 from tradingdata import _core
-from tradingdata.watch.polling import Rules, Watch, _Watching
-from tradingdata.watch.updates import OrderState, TradeState, _State
+from tradingdata.watch.polling import Rules, Watch
+from tradingdata.watch.updates import OrderState, TradeState
 from watching import (
     Clock,
     Polls,
@@ -277,7 +277,7 @@ def test_an_interrupt_anywhere_loses_no_update(kind: str) -> None:
     """Ctrl-C after the records are known, and before the reader has the update."""
     code = {
         function.__code__
-        for owner in (_Watching, OrderState, TradeState, _State)
+        for owner in {*Watch.__mro__[1:], *OrderState.__mro__, *TradeState.__mro__}
         for function in vars(owner).values()
         if hasattr(function, "__code__")
     }
