@@ -1,7 +1,8 @@
-"""Other libraries as readers of the package's objects, each reader in a process of its own.
+"""Other libraries as readers of the package's objects, in a process of their own.
 
-`python readers.py READER` prints a line of JSON for each object: its kind, its name, and "read" or
-the error. A reader checks what it read: `Lost` names a difference.
+`python readers.py READER...` prints a line of JSON for each reader and object: the reader, the kind
+and the name of the object, and "read" or the error. A reader checks what it read: `Lost` names a
+difference.
 """
 
 # mypy: disable-error-code="import-untyped, import-not-found, attr-defined, no-untyped-call"
@@ -419,13 +420,13 @@ def modules_of(reader: str) -> list[str]:
     return re.findall(r"^    (?:import|from) ([\w.]+)", source, re.MULTILINE)
 
 
-def main(name: str) -> None:
-    reader = READERS[name]
+def main(names: list[str]) -> None:
     warnings.simplefilter("ignore")
-    for kind, objects in {"row": rows(), "table": tables(), "other": others()}.items():
-        for title, value in objects.items():
-            print(json.dumps([kind, title, outcome(reader, value)]), flush=True)
+    for name in names:
+        for kind, objects in {"row": rows(), "table": tables(), "other": others()}.items():
+            for title, value in objects.items():
+                print(json.dumps([name, kind, title, outcome(READERS[name], value)]), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])
