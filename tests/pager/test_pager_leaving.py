@@ -7,7 +7,7 @@ import gc
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, closing
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -174,17 +174,6 @@ def _no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_no_complaints")
 class TestAsync:
-    @pytest.mark.usefixtures("gate")
-    def test_closing_ends_what_is_in_flight(self, service: Service) -> None:
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                async with aclosing(client.search("x", page_size=5, prefetch=4).pages()) as reader:
-                    await anext(reader)
-                    await anext(reader)
-                    await asyncio.to_thread(in_flight, service)
-                await asyncio.to_thread(service.wait_for_open, 0)
-
-        run(main())
 
     @pytest.mark.usefixtures("gate")
     @pytest.mark.parametrize("prefetch", [0, 4])
@@ -198,21 +187,6 @@ class TestAsync:
                 await reader.aclose()
                 assert await asyncio.wait_for(third, 20) is None
                 await asyncio.to_thread(service.wait_for_open, 0)
-
-        run(main())
-
-    @pytest.mark.usefixtures("gate")
-    def test_so_does_break(self, service: Service) -> None:
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                count = 0
-                async for _ in client.search("x", page_size=5, prefetch=4):
-                    count += 1
-                    if count == 10:
-                        await asyncio.to_thread(in_flight, service)
-                        break
-                await asyncio.to_thread(service.wait_for_open, 0)
-                assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
 
         run(main())
 
@@ -312,26 +286,5 @@ class TestAsync:
                 assert codes(result.to_dicts()) == codes(ROWS)
             assert len(results[4]) == 7
             assert results[5].co_code == ROWS[3]["co_code"]
-
-        run(main())
-
-    def test_one_search_may_be_read_on_one_loop_after_another(self, service: Service) -> None:
-        service.choose(pages(ROWS))
-        client = td.AsyncClient(service.base_url)
-        search = client.search("x", page_size=30)
-        for _ in range(2):
-            assert codes(run(search.all()).to_dicts()) == codes(ROWS)
-        run(client.aclose())
-
-    def test_an_error_of_on_retry_ends_the_search(self, service: Service) -> None:
-        service.choose(pages(ROWS, faults={2: [reply(503)]}))
-
-        def refuse(retry: td.types.Retry) -> None:
-            raise ArithmeticError(retry.call)
-
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url, on_retry=refuse) as client:
-                with pytest.raises(ArithmeticError, match="search"):
-                    await client.search("x", page_size=5, prefetch=3).all()
 
         run(main())

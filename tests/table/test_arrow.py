@@ -100,6 +100,13 @@ def test_libraries_take_the_stream_and_not_the_rows() -> None:
     assert len(duckdb.from_arrow(book).fetchall()) == 10
 
 
+def test_a_complete_book_is_exported_without_a_copy() -> None:
+    book = sample("trade", 100).book
+    for one, other in zip(pa.table(book).columns, pa.table(book).columns, strict=True):
+        parts = zip(one.chunk(0).buffers(), other.chunk(0).buffers(), strict=True)
+        assert all(a is b is None or a.address == b.address for a, b in parts)
+
+
 def test_a_request_for_other_types_is_ignored() -> None:
     names = [(name, pa.large_string()) for name in sample("stock").kinds]
     capsule = pa.schema(names).__arrow_c_schema__()

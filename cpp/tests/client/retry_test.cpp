@@ -354,8 +354,7 @@ TEST_CASE("a message that only repeats the status is shown once") {
   CHECK(message("Token expired") == "HTTP 401 Unauthorized: Token expired");
 }
 
-TEST_CASE(
-    "a verdict says whether this call is tried again, and whether a later one may pass") {
+TEST_CASE("a verdict says whether this call is tried again, and whether a later one may pass") {
   const Request request;
   struct Row {
     Failure failure;

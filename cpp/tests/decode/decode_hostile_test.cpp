@@ -36,7 +36,8 @@ std::string nested(int depth, char open = '[') {
          std::string(static_cast<std::size_t>(depth), open == '[' ? ']' : '}');
 }
 
-// A million of something must take seconds of the processor at most: anything quadratic takes hours.
+// A million of something must take seconds of the processor at most: anything quadratic takes
+// hours.
 class Quick {
  public:
   ~Quick() { CHECK(std::clock() - begin_ < 30 * CLOCKS_PER_SEC); }

@@ -13,8 +13,7 @@
 
 using namespace tradingdata;
 
-TEST_CASE(
-    "a personal field is known by its letters, whatever their case and what joins them") {
+TEST_CASE("a personal field is known by its letters, whatever their case and what joins them") {
   for (const char* name : {"pan_no", "PAN_NO", "Pan_No", "panNo", "PanNo", "PAN-NO", "pan.no",
                            "Pan No", "_pan_no", "pan__no", " pan_no "}) {
     CAPTURE(name);

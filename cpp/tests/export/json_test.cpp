@@ -48,22 +48,3 @@ TEST_CASE("a part of a response has no records as sent") {
   CHECK_THROWS_AS(sent_records(*gather(*decoded("[{}]"), std::vector<std::int64_t>{0})),
                   std::logic_error);
 }
-
-TEST_CASE("unknown fields become one column, as the text of a JSON object") {
-  constexpr std::string_view mixed =
-      R"([{"isin":"A long text","x":1},{"isin":"B","y":"a","x":[1, 2]},{"isin":null}])";
-  const TablePtr list = decode_list(stock_schema, Buffer(mixed), {});
-  std::vector<OwnedSchema::Column> columns;
-  for (const Field& field : stock_fields) columns.push_back({std::string(field.name), field.kind});
-  columns.push_back({"extra", Kind::text});
-  const auto wider = std::make_shared<OwnedSchema>("Stock", columns);
-  const TablePtr made = with_extra_column({list.get(), 0, 3}, wider->schema());
-  const int extra = wider->schema().width() - 1;
-  CHECK(made->text(extra, 0) == R"({"x":1})");
-  CHECK(made->text(extra, 1) == R"({"y":"a","x":[1, 2]})");
-  CHECK_FALSE(made->valid(extra, 2));
-  CHECK(made->text(stock_schema["isin"], 0) == "A long text");
-  CHECK(made->extras().empty());
-  CHECK(with_extra_column({list.get(), 1, 2}, wider->schema())->text(extra, 0) ==
-        made->text(extra, 1));
-}
