@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from pathlib import Path
 from typing import Any
 
@@ -198,30 +197,6 @@ def test_verification_cannot_be_turned_off() -> None:
         assert not {"verify", "insecure", "verify_tls", "ssl"} & set(options)
         with pytest.raises(TypeError, match="verify"):
             kind(HTTPS, verify=False)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda book, path: book.save(path),
-        lambda book, path: book.load(path),
-        lambda book, path: book.to_csv(path),
-        lambda book, path: book.to_json(path),
-        lambda book, path: book.to_excel(path),
-        lambda book, path: book.to_parquet(path),
-        lambda book, path: td.token_file(path),
-        lambda book, path: td.Archive(path, tz="Asia/Kolkata"),
-    ],
-    ids=["save", "load", "csv", "json", "excel", "parquet", "token_file", "Archive"],
-)
-def test_a_path_is_no_number_and_has_no_lone_surrogate(call: Any) -> None:
-    """``open`` takes a number for a descriptor, True for standard output, and closes it."""
-    for number in (True, 1):
-        with pytest.raises(TypeError, match=f"path must be a path, not {number}"):
-            call(td.TradeBook(), number)
-    os.fstat(1)
-    with pytest.raises(td.ConfigurationError, match="path contains a lone surrogate"):
-        call(td.TradeBook(), "\ud800.xlsx")
 
 
 def test_a_switch_is_true_or_false_since_the_text_no_is_true(tmp_path: Path) -> None:

@@ -101,13 +101,6 @@ def test_days_that_were_never_fetched_are_listed(run: Run, kept: Path) -> None:
     assert lines == [[f"2026-11-{day}", "orders,", "trades"] for day in (16, 17, 19)]
 
 
-def test_an_orders_states_are_listed(sandbox: Service, run: Run, kept: Path) -> None:
-    order = sandbox.client().order_book()[0]
-    query = f"SELECT * FROM order_states WHERE order_no = '{order.order_no}'"
-    (state,) = rows(run, "archive", "sql", kept, query)
-    assert (state["symbol"], state["status"]) == (order.symbol, order.status)
-
-
 def test_a_query_goes_into_every_format(
     sandbox: Service, run: Run, kept: Path, tmp_path: Path
 ) -> None:

@@ -15,11 +15,11 @@ import pytest
 
 import command_line
 import tradingdata as td
-from command_line import PROGRAM, Run, account
+from command_line import Run, account
 from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
-from systems import needs, needs_modes
+from systems import needs_modes
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
@@ -185,18 +185,6 @@ def test_a_file_that_is_there_is_replaced_with_force_only(
     assert "is a folder" in refused(run, Code.FILE, "trades", "-o", tmp_path)
 
 
-@needs("mkfifo")
-def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe.csv"
-    os.mkfifo(pipe)
-    sandbox.requests.clear()
-    for force in ((), ("--force",)):
-        said = refused(run, Code.FILE, "trades", "-o", pipe, *force)
-        assert f"{pipe} is not a regular file" in said
-    assert len(sandbox.requests) == 0
-    assert pipe.is_fifo()
-
-
 def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -209,21 +197,6 @@ def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     said = refused(run, Code.FILE, "trades", "-o", path)
     assert said == f"error: {path}: No space left on device\n"
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> None:
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [*PROGRAM, "trades"],
-            env={**os.environ, **account(sandbox)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == Code.FILE
-    assert done.stderr == "error: the output cannot be written: No space left on device\n"
 
 
 def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:
@@ -311,12 +284,6 @@ def test_only_the_argument_of_a_lookup_is_an_error_of_usage(
 @pytest.mark.parametrize("group", [[], ["archive"], ["profiles"]])
 def test_a_group_alone_shows_its_help(run: Run, group: list[str]) -> None:
     assert run(*group) == run(*group, "--help")
-
-
-def test_every_code_is_in_the_help(run: Run) -> None:
-    text = run("--help").text
-    for code in Code:
-        assert re.search(rf"^ +{code:d}  {re.escape(code.meaning)}$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -105,8 +105,3 @@ def test_show_versions_names_what_is_installed() -> None:
     assert len(lines) == len(found)
     assert re.fullmatch(rf"tradingdata +{re.escape(td.__version__)}", lines[0])
     assert "pandas" in out.getvalue()
-
-
-def test_show_versions_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    td.show_versions()
-    assert "tradingdata" in capsys.readouterr().out

@@ -174,7 +174,6 @@ def _no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_no_complaints")
 class TestAsync:
-
     @pytest.mark.usefixtures("gate")
     @pytest.mark.parametrize("prefetch", [0, 4])
     def test_closing_ends_a_reader_that_waits(self, service: Service, prefetch: int) -> None:

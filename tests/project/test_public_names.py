@@ -73,12 +73,6 @@ def test_every_public_name_has_an_entry_in_the_reference() -> None:
     assert not missing, f"add an `autoclass` or `autofunction` to docs/reference: {missing}"
 
 
-def test_the_top_level_stays_small_enough_to_be_read() -> None:
-    declared: Any = _core.records()
-    names = set(dir(td)) - {record[key] for record in declared for key in TYPES}
-    assert len(names) <= 50, "move a rarely named type to tradingdata.types"
-
-
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [("td.realized_pnl", "realised_pnl"), ("td.TradeBook().to_panda", "to_pandas")],
@@ -87,13 +81,6 @@ def test_python_suggests_the_name_that_was_misspelt(wrong: str, right: str) -> N
     command = [sys.executable, "-c", f"import tradingdata as td; {wrong}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert f"Did you mean: '{right}'?" in done.stderr
-
-
-def test_private_names_are_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tools probe modules for names such as `__wrapped__`; difflib would only slow them."""
-    monkeypatch.setitem(sys.modules, "difflib", None)
-    assert not hasattr(td, "__wrapped__")
-    assert not hasattr(BOOK, "__wrapped__")
 
 
 def test_a_minus_sorts_one_field_in_descending_order() -> None:

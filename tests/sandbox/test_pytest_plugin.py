@@ -29,6 +29,7 @@ def test_the_fixtures_give_a_service_and_its_client(pytester: pytest.Pytester) -
     passes(
         pytester,
         """
+        import os
         import tradingdata as td
 
         def test_client(tradingdata_client):
@@ -48,8 +49,11 @@ def test_the_fixtures_give_a_service_and_its_client(pytester: pytest.Pytester) -
         def test_a_client_of_the_code_under_test_reaches_it(tradingdata_service):
             assert td.Client().base_url == tradingdata_service.base_url
             assert len(td.Client().trade_book())
+
+        def test_the_environment_is_restored():
+            assert [name for name in os.environ if name.startswith("TRADINGDATA_")] == []
         """,
-        passed=4,
+        passed=5,
     )
 
 
@@ -79,23 +83,6 @@ def test_the_marker_sets_the_arguments_of_the_sandbox(pytester: pytest.Pytester)
     done = pytester.runpytest_subprocess()
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["*takes keyword arguments only*"])
-
-
-def test_the_environment_is_restored(pytester: pytest.Pytester) -> None:
-    passes(
-        pytester,
-        """
-        import os
-
-        def test_one(tradingdata_service):
-            assert os.environ["TRADINGDATA_BASE_URL"] == tradingdata_service.base_url
-
-        def test_two():
-            assert "TRADINGDATA_BASE_URL" not in os.environ
-            assert "TRADINGDATA_ACCESS_TOKEN" not in os.environ
-        """,
-        passed=2,
-    )
 
 
 def test_a_run_that_does_not_use_it_imports_nothing(

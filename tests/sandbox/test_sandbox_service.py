@@ -204,13 +204,3 @@ def test_a_forked_child_that_ends_leaves_its_parents_service_alone() -> None:
     with python("-W", "ignore::DeprecationWarning", "-c", script) as process:
         out, err = process.communicate(timeout=100)
     assert (process.returncode, out, err) == (0, "", "")
-
-
-def test_to_import_it_brings_no_heavy_package() -> None:
-    script = (
-        "import sys; before = set(sys.modules); import tradingdata.sandbox\n"
-        "print(sorted({'numpy', 'pandas', 'polars', 'asyncio', 'http.server'} & set(sys.modules)))"
-    )
-    with python("-c", script) as process:
-        out, err = process.communicate(timeout=100)
-    assert (out, err) == ("[]\n", "")

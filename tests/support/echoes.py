@@ -70,38 +70,18 @@ def _valid_in_json(text: str) -> str:
     return re.sub(r'\\(?![\\/"bfnrt]|u[0-9a-fA-F]{4})', r"\\\\", text)
 
 
-def _envelope(text: str) -> bytes:
-    return f'{{"status":"error","message":"{_valid_in_json(text)}","data":null}}'.encode()
-
-
-def _nested(text: str) -> bytes:
-    return f'{{"error":{{"code":7,"details":["{_valid_in_json(text)}"]}}}}'.encode()
-
-
-def _key(text: str) -> bytes:
-    return f'{{"status":"failed","{_valid_in_json(text)}":true}}'.encode()
-
-
-def _page(text: str) -> bytes:
-    return f"<!DOCTYPE html><html><body><p class=error>{text}</p></body></html>".encode()
-
-
-def _headers(text: str) -> bytes:
-    return f"POST /api/v1/trade/book\r\nAuthorization: Bearer {text}\r\nAccept: */*\r\n".encode()
-
-
-def _cut_record(text: str) -> bytes:
-    return f'{{"status":"success","data":[{{"remarks":"{_valid_in_json(text)}'.encode()
+def _around(before: str, after: str, *, json: bool = True) -> Callable[[str], bytes]:
+    return lambda text: f"{before}{_valid_in_json(text) if json else text}{after}".encode()
 
 
 BODIES: dict[str, Callable[[str], bytes]] = {
-    "JSON": _envelope,
-    "nested JSON": _nested,
-    "key of JSON": _key,
-    "HTML": _page,
+    "JSON": _around('{"status":"error","message":"', '","data":null}'),
+    "nested JSON": _around('{"error":{"code":7,"details":["', '"]}}'),
+    "key of JSON": _around('{"status":"failed","', '":true}'),
+    "HTML": _around("<!DOCTYPE html><html><body><p>", "</p></body></html>", json=False),
     "plain text": str.encode,
-    "header dump": _headers,
-    "cut JSON": _cut_record,
+    "header dump": _around("Authorization: Bearer ", "\r\nAccept: */*\r\n", json=False),
+    "cut JSON": _around('{"status":"success","data":[{"remarks":"', ""),
     "UTF-16": lambda text: text.encode("utf-16"),
 }
 
