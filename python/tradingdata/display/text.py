@@ -53,12 +53,12 @@ class Shown:
         self.by_importance = [*first, *(at for at in range(len(names)) if at not in first)]
         self.right = [kind in ("integer", "number") for kind in kinds]
         self.times = [at for at, kind in enumerate(kinds) if kind == "timestamp"]
-        numbers = list(range(len(table)))
-        self.skipped = max(0, len(numbers) - 2 * ends)
+        total = len(table)
+        self.skipped = max(0, total - 2 * ends)
         if self.skipped == 1:
             self.skipped = 0  # the line that counts omitted rows would take the same space
-        at = 2 * ends if table._is_ranked else ends  # where rows are omitted
-        del numbers[at : at + self.skipped]
+        at = min(total, 2 * ends if table._is_ranked else ends)  # where rows are omitted
+        numbers = [*range(at), *range(at + self.skipped, total)]
         # Formatted with its column, so that a sum has the same number of decimals.
         sums = {name: value for name, value in table._total().items() if name in names}
         formatted = [
@@ -69,8 +69,8 @@ class Shown:
             )
             for name, kind in zip(names, kinds, strict=True)
         ]
-        total = [texts.pop() for texts in formatted]
-        self.total = _labelled(total) if sums else None
+        last = [texts.pop() for texts in formatted]
+        self.total = _labelled(last) if sums else None
         self.rows: list[tuple[int, list[str]] | None] = [
             (number, list(cells)) for number, *cells in zip(numbers, *formatted, strict=True)
         ]
@@ -89,7 +89,8 @@ class Shown:
     def without_common_day(self, table: Any) -> str:
         """Removes the day that all times share from the cells; returns it, or empty text."""
         names = [self.names[at] for at in self.times]
-        first = next((row[name] for row in table for name in names if row[name] is not None), None)
+        shown = (table[number] for number, _ in filter(None, self.rows))
+        first = next((row[name] for row in shown for name in names if row[name] is not None), None)
         if first is None:
             return ""
         day = first.date()
