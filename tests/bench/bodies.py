@@ -12,13 +12,11 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 from .contest import TESTS
+from .day import FILLS, Record, records
 
-Record: TypeAlias = dict[str, object]
-
-MAKERS = [TESTS / "support/service/records.py", Path(__file__)]
+MAKERS = [TESTS / "support/service/records.py", Path(__file__).with_name("day.py"), Path(__file__)]
 FLOORS = Path(__file__).with_name("floors")
 CPP = TESTS.parent / "cpp"
 FLAGS = "-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
@@ -33,6 +31,21 @@ def folder() -> Path:
     return kept
 
 
+TOUCHED = 8 << 30  # bytes, more than all processes of the largest contest take
+
+
+def touch_memory() -> None:
+    """Writes to as much memory as the largest contest takes, in a process that then ends.
+
+    A virtual machine pays for each page that it never used before, which would slow the first large
+    case and nothing after it.
+    """
+    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    size = min(TOUCHED, available * 2 // 3)
+    code = "import sys; b'1' * int(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(size)], check=False)
+
+
 def digest(*files: Path) -> str:
     """Names what was made from these files, so that a changed file makes it anew."""
     total = hashlib.sha256()
@@ -41,18 +54,43 @@ def digest(*files: Path) -> str:
     return total.hexdigest()[:12]
 
 
-def book(record: str, count: int, form: str = "compact") -> Path:
-    """A response of `count` records in one of FORMS, as a file."""
-    path = folder() / f"{record}-{count}-{form}-{digest(*MAKERS)}.json"
+def book(record: str, count: int, form: str = "compact", fills: int = FILLS) -> Path:
+    """A response of `count` records in one of FORMS, as a file.
+
+    A book of orders and one of trades belong together if there are `fills` times as many trades.
+    """
+    path = folder() / f"{record}-{count}-{fills}-{form}-{digest(*MAKERS)}.json"
     if not path.exists():
         print(f"making {count:,} {record}s, {form} ...", file=sys.stderr)
-        from service import envelope, orders, trades
-
-        records = {"Trade": trades, "Order": orders}[record](count)
+        made = records(record, count, fills)
         if form == "hard":
-            records = [_changing(*one) for one in enumerate(records)]
-        _write(path, FORMS[form](envelope(records)).encode())
+            made = (_changing(*one) for one in enumerate(made))
+        if form == "compact":
+            with path.with_suffix(f".{os.getpid()}").open("wb") as file:
+                file.write(b'{"data":[')
+                for index, one in enumerate(made):
+                    file.write(b"," * (index > 0) + _compact(one).encode())
+                file.write(b'],"message":"Success","status":"success"}')
+            Path(file.name).replace(path)
+        else:
+            from service import envelope
+
+            _write(path, FORMS[form](envelope(list(made))).encode())
     return path
+
+
+def pages(count: int, size: int) -> list[bytes]:
+    """The pages of a search that finds `count` stocks."""
+    from service import stocks
+
+    known = stocks(1000)
+
+    def stock(number: int) -> Record:
+        own = {"co_code": number, "nsesymbol": f"S{number}", "isin": f"INE{number:06}A01"}
+        return known[number % len(known)] | own | {"companyname": f"Company {number} Limited"}
+
+    found = [stock(number) for number in range(1, count + 1)]
+    return [_compact(found[at : at + size]).encode() for at in range(0, count, size)]
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -70,28 +108,29 @@ def compressed(body: Path) -> Path:
 
 
 def libcurl_floor() -> Path:
-    """Calls and downloads with bare libcurl."""
-    return _program("libcurl_floor", digest(*_sources("libcurl_floor")), [], ["-lcurl"])
+    """Calls and downloads with libcurl, decoded or not."""
+    return _floor("libcurl_floor", "-lcurl")
 
 
 def walk_floor() -> Path:
-    """The decoder alone, without Python and on warm memory. Needs cmake, for the core's library."""
+    """The decoder alone, without Python and on warm memory."""
+    return _floor("walk_floor")
+
+
+def _floor(name: str, *libraries: str) -> Path:
+    """A program that uses the core's decoder. Needs cmake, for the core's library."""
     core = sorted((CPP / "src").rglob("*.[ch]pp"))
-    made_from = digest(*_sources("walk_floor"), *core)
-    program = folder() / f"walk_floor-{made_from}"
-    if program.exists():
+    made_from = digest(FLOORS / f"{name}.cpp", FLOORS / "rounds.hpp", *core)
+    if (program := folder() / f"{name}-{made_from}").exists():
         return program
-    build = folder() / f"core-{made_from}"
+    build = folder() / f"core-{digest(*core)}"
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")
     _quietly("cmake", "-S", str(CPP), "-B", str(build), "-DTRADINGDATA_TESTS=OFF", *settings)
     _quietly("cmake", "--build", str(build), "--target", "tradingdata_decode", "-j2")
-    libraries = [str(build / f"libtradingdata_{layer}.a") for layer in ("decode", "table", "base")]
+    layers = ("decode", "privacy", "table", "base")
+    archives = [str(build / f"libtradingdata_{layer}.a") for layer in layers]
     options = ["-flto=auto", f"-I{CPP / 'src'}"]
-    return _program("walk_floor", made_from, options, [*libraries, "-pthread"])
-
-
-def _sources(name: str) -> list[Path]:
-    return [FLOORS / f"{name}.cpp", FLOORS / "rounds.hpp"]
+    return _program(name, made_from, options, [*archives, *libraries, "-pthread"])
 
 
 def _program(name: str, made_from: str, options: list[str], libraries: list[str]) -> Path:
@@ -175,7 +214,6 @@ def _records(whole: dict[str, object]) -> list[dict[str, object]]:
 
 
 FORMS: dict[str, Callable[[dict[str, object]], str]] = {
-    "compact": _compact,
     "spaced": _spaced,
     "reversed": _reversed,
     "unknown": _unknown,

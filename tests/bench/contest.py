@@ -10,6 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Self, TypeAlias
 
 ROUND_SECONDS = 0.03  # a short case is run often enough to fill this in each round
 MOST_RUNS = 400
+PATIENCE = 300  # seconds until a process that says nothing is ended
 TESTS = Path(__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS), str(TESTS / "support")))}
 
@@ -111,39 +113,53 @@ class Disagreement(Exception):
 
 
 class Worker:
-    """A process that holds one entry, or several that share it."""
+    """A process that holds one entry, or several that share it.
+
+    Attributes:
+        ended: How the process ended too early; empty if it did not.
+        absent: Why a case cannot run in it, by its position.
+    """
 
     def __init__(self, results: list[Result]) -> None:
         self.results = results
+        self.ended = ""
         cases = json.dumps([result.entry.about for result in results])
         command = results[0].entry.program or (sys.executable, "-m", "bench.worker", cases)
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, text=True, env=ENVIRONMENT
         )
+        found = self._response() or [{} for _ in results]
+        self.absent = {at: about["missing"] for at, about in enumerate(found) if "missing" in about}
         self.counts: list[int] = []
-        for result, about in zip(results, self._respond(), strict=True):
+        for result, about in zip(results, found, strict=True):
             result.fact = about.get("fact", result.fact)
-            result.missing = result.missing or about.get("missing", "")
             seconds = about.get("seconds", ROUND_SECONDS)
             self.counts.append(max(1, min(MOST_RUNS, round(ROUND_SECONDS / seconds))))
 
-    def _respond(self) -> Any:
+    def _response(self) -> Any:
+        """The next line of the process; None if it ended, or had to be ended, instead."""
         assert self.process.stdout is not None
+        patience = threading.Timer(PATIENCE, self.process.kill)
+        patience.start()
         line = self.process.stdout.readline()
-        if not line:
-            labels = ", ".join(result.entry.label for result in self.results)
-            raise RuntimeError(f"the process of {labels} ended with {self.process.wait()}")
-        return json.loads(line)
+        patience.cancel()
+        if line:
+            return json.loads(line)
+        self.ended = f"its process ended with {self.process.wait()}"
+        return None
 
     def measure(self, index: int, prefix: str) -> None:
         """A round of one entry: the medians of its CPU and wall times."""
-        if self.results[index].missing:
+        if self.ended or index in self.absent:
             return
         assert self.process.stdin is not None
-        self.process.stdin.write(f"{index} {self.counts[index]}\n")
-        self.process.stdin.flush()
-        for metric, times in self._respond().items():
+        try:
+            self.process.stdin.write(f"{index} {self.counts[index]}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the response says so
+        for metric, times in (self._response() or {}).items():
             rounds = self.results[index].times.setdefault(f"{prefix}{metric}", [])
             rounds.append(statistics.median(times))
 
@@ -151,7 +167,8 @@ class Worker:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.process.communicate()  # closes its input, which ends it
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()  # closes its input, which ends it
 
 
 def play(contest: Contest, rounds: int) -> dict[str, Result]:
@@ -170,8 +187,9 @@ def play(contest: Contest, rounds: int) -> dict[str, Result]:
 def _play(contest: Contest, groups: list[list[Result]], rounds: int, prefix: str) -> None:
     with contextlib.ExitStack() as running:
         workers = [running.enter_context(Worker(group)) for group in groups]
-        facts = {one.entry.label: one.fact for each in groups for one in each if not one.missing}
-        if found := disagreements(facts):
+        _leave_out(workers, prefix)
+        present = [one for each in groups for one in each if not one.missing]
+        if found := disagreements({one.entry.label: one.fact for one in present}):
             raise Disagreement(f"{contest.title}: " + "; ".join(found))
         turns = [(worker, at) for worker in workers for at in range(len(worker.results))]
         for number in range(rounds):
@@ -179,6 +197,19 @@ def _play(contest: Contest, groups: list[list[Result]], rounds: int, prefix: str
             for at in range(len(turns)):
                 worker, index = turns[(number + at) % len(turns)]
                 worker.measure(index, prefix)
+        _leave_out(workers, prefix)
+
+
+def _leave_out(workers: list[Worker], prefix: str) -> None:
+    """Marks the cases that did not run; what was measured of them in another process remains."""
+    for worker in workers:
+        for at, result in enumerate(worker.results):
+            reason = worker.absent.get(at, worker.ended)
+            if reason and prefix:
+                for metric in ("cpu", "wall"):
+                    result.times.pop(f"{prefix}{metric}", None)
+            elif reason:
+                result.missing = reason
 
 
 def disagreements(facts: dict[str, Fact]) -> list[str]:

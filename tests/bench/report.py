@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.metadata
+import json
 import math
 import os
 import platform
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from .contest import Contest, Result, play
 
@@ -20,8 +22,8 @@ NOT_ON_PAGE = {
 }
 WITHOUT_SERVER = ("decode", "rows", "frames")  # where wall and CPU times are the same
 ABOUT_GOALS = (
-    "The ratio that decides each goal, the gate (required) and the aim (wanted); `?` marks a goal "
-    "on whose gate the rounds disagree."
+    "The ratio that decides each goal, the gate (required) and the aim (wanted). `?` marks a goal "
+    "on whose gate the rounds disagree, and `rests` one that is not pursued, with the reason."
 )
 VERSIONS = (
     "tradingdata msgspec orjson pydantic pysimdjson pandas polars pyarrow duckdb "
@@ -31,7 +33,11 @@ VERSIONS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """`faster`: how many times less than the best of the peers; else how many times more."""
+    """`faster`: how many times less than the best of the peers; else how many times more.
+
+    Without peers, the gate and the aim are milliseconds. `rests` is why a gate that is missed does
+    not count.
+    """
 
     what: str
     peers: tuple[str, ...]
@@ -41,6 +47,7 @@ class Goal:
     ours: str = "tradingdata"
     metric: str = "cpu"
     ahead_of: str = ""  # the aim also asks to be past this entry
+    rests: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,49 +63,73 @@ class Row:
     faster: bool = False
     beside: str = ""  # the same ratio by another metric, and within one shared process
     reaches_aim: bool = True  # what else the aim asks
+    rests: str = ""
 
     @property
     def verdict(self) -> str:
-        if math.isnan(self.ratios[0]) or not self._reaches(self.gate):
-            return "MISSED"
+        """FAILED: nothing was measured, which is neither a gate met nor one missed."""
+        if math.isnan(self.ratios[0]):
+            return "FAILED"
+        if not self._reaches(self.gate):
+            return "rests" if self.rests else "MISSED"
         return "aim" if self._reaches(self.aim) and self.reaches_aim else "gate"
 
     @property
     def shown(self) -> str:
         """The verdict, with a question mark where the rounds disagree about the gate."""
         unsure = self._reaches(self.gate, 1) != self._reaches(self.gate, 2)
-        return self.verdict + ("?" if unsure else "")
+        reason = f": {self.rests}" if self.verdict == "rests" else ""
+        return self.verdict + ("?" if unsure else "") + reason
 
     def _reaches(self, bound: float, at: int = 0) -> bool:
         return self.ratios[at] >= bound if self.faster else self.ratios[at] <= bound
 
 
+def failed(goal: Goal, ours: str = "did not run", peer: str = "") -> Row:
+    """The row of a goal of which nothing was measured."""
+    return Row(goal.what, ours, peer, (math.nan,) * 3, goal.gate, goal.aim, goal.faster)
+
+
 def judge(goal: Goal, results: dict[str, Result]) -> Row:
-    """The row of a goal. Where our own entry is missing, or every peer, the goal is missed."""
+    """The row of a goal; it failed where our own entry is missing, or every peer."""
     ours = results[goal.ours]
     peers = [results[label] for label in goal.peers if not results[label].missing]
-    row = functools.partial(Row, goal.what, gate=goal.gate, aim=goal.aim, faster=goal.faster)
-    if ours.missing or not peers:
-        absent = ("did not run", "") if ours.missing else ("", "none is installed")
-        return row(*absent, (math.nan,) * 3)
-    best = min(peers, key=lambda peer: peer.median(goal.metric))
+    if ours.missing:
+        return failed(goal)
+    if goal.peers and not peers:
+        return failed(goal, "", "none is installed")
+    best = min(peers, key=lambda peer: peer.median(goal.metric), default=None)
     other = "wall" if goal.metric == "cpu" else "cpu"
     beside = [f"{other} {_ratios(goal, ours, best, other)[0]:.2f}"]
-    if (shared := f"shared_{goal.metric}") in best.times.keys() & ours.times.keys():
+    shared = f"shared_{goal.metric}"
+    if best is not None and shared in best.times.keys() & ours.times.keys():
         beside.append(f"shared {_ratios(goal, ours, best, shared)[0]:.2f}")
     ahead = True
     if goal.ahead_of and not results[goal.ahead_of].missing:
         past = _ratios(goal, ours, results[goal.ahead_of], goal.metric)[0]
         beside.append(f"{goal.ahead_of} {past:.2f}")
         ahead = past >= 1
-    figure, against = (time(one.median(goal.metric)) for one in (ours, best))
-    ratios = _ratios(goal, ours, best, goal.metric)
-    peer = f"{best.entry.label} {against}"
-    return row(figure, peer, ratios, beside=", ".join(beside), reaches_aim=ahead)
+    return Row(
+        goal.what,
+        time(ours.median(goal.metric)),
+        "" if best is None else f"{best.entry.label} {time(best.median(goal.metric))}",
+        _ratios(goal, ours, best, goal.metric),
+        goal.gate,
+        goal.aim,
+        goal.faster,
+        ", ".join(beside),
+        ahead,
+        goal.rests,
+    )
 
 
-def _ratios(goal: Goal, ours: Result, peer: Result, metric: str) -> tuple[float, float, float]:
-    """The ratio of the medians, and the least and greatest of any one round."""
+def _ratios(
+    goal: Goal, ours: Result, peer: Result | None, metric: str
+) -> tuple[float, float, float]:
+    """The ratio of the medians, and the least and greatest of any one round; or milliseconds."""
+    if peer is None:
+        times = [seconds * 1e3 for seconds in ours.times[metric]]
+        return ours.median(metric) * 1e3, min(times), max(times)
     over, under = (peer, ours) if goal.faster else (ours, peer)
     each = [a / b for a, b in zip(over.times[metric], under.times[metric], strict=True)]
     return over.median(metric) / under.median(metric), min(each), max(each)
@@ -134,25 +165,52 @@ class Table:
         return [*map(shown, (self.headings, rule, *self.rows)), "", *notes]
 
 
+Made = TypeVar("Made")
+
+
 @dataclass
 class Run:
-    """One run of suites: each suite plays its contests with it."""
+    """One run of suites: each suite plays its contests with it.
+
+    Attributes:
+        results: Those of each contest, by `suite/name`.
+        failures: What could not be measured, and why. It costs no other figure.
+    """
 
     rounds: int
     only: str | None  # the only contest to play
     show: Callable[[Table], None]
+    suite: str = ""
     rows: list[Row] = field(default_factory=list)
+    results: dict[str, dict[str, Result]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
 
     def wants(self, contest: str) -> bool:
         return self.only in (None, contest)
 
+    def attempt(self, what: str, work: Callable[[], Made]) -> Made | None:
+        """Returns what the work makes; where it fails, notes it and returns None."""
+        try:
+            return work()
+        except Exception as problem:
+            self.failures.append(f"{what}: {type(problem).__name__}: {problem}")
+            print(self.failures[-1], file=sys.stderr)
+            return None
+
     def play(self, name: str, make: Callable[[], Contest], *goals: Goal) -> None:
         """Plays a contest, made only now since bodies take time; shows it and judges its goals."""
-        if self.wants(name):
+        if not self.wants(name):
+            return
+
+        def played() -> list[Row]:
             contest = make()
             results = play(contest, self.rounds)
+            self.results[f"{self.suite}/{name}"] = results
             self.show(of_contest(contest, results))
-            self.rows += [judge(goal, results) for goal in goals]
+            return [judge(goal, results) for goal in goals]
+
+        rows = self.attempt(f"{self.suite} {name}", played)
+        self.rows += [failed(goal) for goal in goals] if rows is None else rows
 
 
 def of_contest(contest: Contest, results: dict[str, Result]) -> Table:
@@ -184,7 +242,8 @@ def of_goals(rows: Sequence[Row]) -> Table:
     lines = []
     for row in rows:
         ratio, low, high = row.ratios
-        figures = [f"{ratio:.2f}", f"{low:.2f} - {high:.2f}", f"{row.gate:g}", f"{row.aim:g}"]
+        ratios = ["-", "-"] if math.isnan(ratio) else [f"{ratio:.2f}", f"{low:.2f} - {high:.2f}"]
+        figures = [*ratios, f"{row.gate:g}", f"{row.aim:g}"]
         lines.append([row.what, row.ours, row.peer, *figures, row.shown, row.beside])
     return Table(headings, lines)
 
@@ -216,7 +275,19 @@ def of_machine() -> list[str]:
     ]
     if load > QUIET_LOAD:
         lines.append(f"The machine was busy (load {load:.2f}): ratios may be off by a third.")
+    if _is_editable():
+        lines.append(
+            "tradingdata is an editable installation, which is hardly optimised: measure a wheel."
+        )
     return [*lines, ""]
+
+
+def _is_editable() -> bool:
+    try:
+        origin = importlib.metadata.distribution("tradingdata").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return bool(json.loads(origin or "{}").get("dir_info", {}).get("editable"))
 
 
 def _processor() -> str:

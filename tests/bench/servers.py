@@ -28,6 +28,8 @@ from .bodies import compressed as as_gzip
 from .contest import ENVIRONMENT
 
 BOOK_PATH = "api/v1/trade/book"
+ORDERS_PATH = "api/v1/order/book"
+SEARCH_PATH = "api/v1/stocks"
 BYTES_A_SECOND = 100e6 / 8
 PIECE = 16 * 1024
 CLOCK = struct.Struct("=q")
@@ -62,6 +64,7 @@ http {{
     ssl_certificate_key {folder}/certificate.pem;
     root {folder}/www;
     error_page 405 =200 $uri;
+    location ~ /stocks$ {{ try_files $uri/$arg_page $uri/none; }}
   }}
 }}
 """
@@ -69,7 +72,7 @@ http {{
 
 @dataclass(frozen=True)
 class Served:
-    """Where bodies are served; the trade book of `<base URL>/<name>` is the body of that name."""
+    """Where bodies are served, each at the base URL `<http>/<name>`."""
 
     http: str
     https: str
@@ -81,11 +84,17 @@ NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 
 @contextlib.contextmanager
 def serving(
-    bodies: Mapping[str, Path], compressed: Container[str] = (), *, calls: int = 1_000_000_000
+    bodies: Mapping[str, Path],
+    compressed: Container[str] = (),
+    *,
+    orders: Mapping[str, Path] | None = None,
+    pages: Mapping[str, Sequence[bytes]] | None = None,
+    calls: int = 1_000_000_000,
 ) -> Iterator[Served]:
-    """Serves each body; those named in `compressed` as gzip to whoever accepts it.
+    """Serves bodies as trade books by name; those in `compressed` as gzip to whoever accepts it.
 
-    Each connection is closed after that number of `calls`.
+    `orders` are served as order books, and `pages` as those of a search. Each connection is closed
+    after that number of `calls`.
     """
     if NGINX is None:
         raise FileNotFoundError("this suite needs nginx: apt-get install nginx-light")
@@ -94,12 +103,19 @@ def serving(
         # Bound here and inherited, so that nobody takes a port before nginx binds it.
         listeners = [socket.create_server(("127.0.0.1", 0), backlog=1024) for _ in range(2)]
         port, tls_port = (listener.getsockname()[1] for listener in listeners)
-        for body, source in bodies.items():
-            file = folder / "www" / body / BOOK_PATH
-            file.parent.mkdir(parents=True)
-            shutil.copyfile(source, file)
-            if body in compressed:
-                shutil.copyfile(as_gzip(source), file.with_name(f"{file.name}.gz"))
+        for path, named in ((BOOK_PATH, bodies), (ORDERS_PATH, orders or {})):
+            for body, source in named.items():
+                file = folder / "www" / body / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, file)
+                if body in compressed:
+                    shutil.copyfile(as_gzip(source), file.with_name(f"{file.name}.gz"))
+        for search, found in (pages or {}).items():
+            directory = folder / "www" / search / SEARCH_PATH
+            directory.mkdir(parents=True)
+            for number, page in enumerate([*found, b"[]"], 1):
+                name_of_page = str(number) if number <= len(found) else "none"
+                (directory / name_of_page).write_bytes(page)
         _write_certificates(folder)
         _let_workers_read(folder)
         configuration = folder / "nginx.conf"

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import tradingdata as td
+from bench import day, publish
 from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
-from bench.report import Goal, Row, judge
-from bench.suites import archive
+from bench.report import Goal, Row, Run, judge
+from bench.suites import archive, growth
 from service import as_json, envelope, trades
 
 BENCH = Path(__file__).parent
@@ -61,12 +65,80 @@ def test_rounds_that_disagree_about_the_gate_make_the_verdict_unsure() -> None:
     assert row(goal, [1.0, 1.0, 1.0], {"peer": [1.5, 1.5, 3.0]}).shown == "MISSED?"
 
 
-def test_a_goal_without_our_figure_or_any_peer_is_missed() -> None:
-    goal = Goal("", ("peer",), 2, 4)
-    assert row(goal, [], {"peer": [5.0]}, missing="AttributeError").verdict == "MISSED"
+def test_a_goal_without_our_figure_or_any_peer_fails() -> None:
+    goal = Goal("", ("peer",), 2, 4, rests="a reason excuses no figure")
+    assert row(goal, [], {"peer": [5.0]}, missing="AttributeError").verdict == "FAILED"
     alone = judge(goal, {"tradingdata": result("", [1.0]), "peer": result("", [], "ImportError")})
     assert math.isnan(alone.ratios[0])
-    assert alone.verdict == "MISSED"
+    assert alone.verdict == "FAILED"
+
+
+def test_a_goal_without_peers_is_in_milliseconds() -> None:
+    goal = Goal("", (), 3, 2, faster=False)
+    assert row(goal, [0.0025, 0.0035, 0.0025], {}).ratios == (2.5, 2.5, 3.5)
+    assert row(goal, [0.0025, 0.0035, 0.0025], {}).shown == "gate?"
+
+
+def test_a_missed_gate_that_rests_says_why_and_a_met_one_does_not() -> None:
+    goal = Goal("", ("peer",), 2, 4, rests="the loop takes it")
+    assert row(goal, [1.0], {"peer": [1.5]}).shown == "rests: the loop takes it"
+    assert row(goal, [1.0], {"peer": [3.0]}).shown == "gate"
+
+
+def contest_of(make: Callable[[], Contest]) -> Run:
+    run = Run(1, None, lambda table: None, "suite")
+    run.play("name", make, Goal("what", ("peer",), 2, 4))
+    return run
+
+
+def test_a_contest_that_fails_is_named_and_costs_no_other() -> None:
+    run = contest_of(lambda: Contest(str(1 // 0), ()))
+    assert run.failures == ["suite name: ZeroDivisionError: integer division or modulo by zero"]
+    assert [row.verdict for row in run.rows] == ["FAILED"]
+
+
+def test_a_case_whose_process_ends_is_left_out(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_bytes(as_json(envelope(trades(3))))
+    source = Source("Trade", str(body))
+    entries = [Entry("ours", "records", "tradingdata", source)]
+    entries.append(Entry("ends", "", "", source, (sys.executable, "-c", "raise SystemExit(7)")))
+    results = play(Contest("", tuple(entries)), rounds=1)
+    assert results["ends"].missing == "its process ended with 7"
+    assert not results["ours"].missing
+    assert len(results["ours"].times["shared_cpu"]) == 1
+
+
+def test_growth_is_the_greatest_step_of_times_that_count() -> None:
+    assert growth.worst({10: 0.01, 100: 0.1, 1000: 3.0}) == pytest.approx(3)
+    assert growth.worst({10: 0.01, 100: 0.02, 1000: 0.1}) == pytest.approx(0.5)
+    assert growth.worst({10: 1e-7, 100: 1e-4}) == 0  # too short to judge
+
+
+def test_the_books_of_a_day_agree() -> None:
+    books = [
+        kind.from_json(as_json(envelope(list(day.records(name, count, 3)))))
+        for kind, name, count in ((td.OrderBook, "Order", 40), (td.TradeBook, "Trade", 120))
+    ]
+    assert td.reconcile(*books).agrees
+    assert not any((*book.issues, *book.check()) for book in books)
+    assert len(set(books[0].column("symbol"))) == 40
+
+
+def test_published_figures_replace_those_of_their_rows() -> None:
+    rows = {"a call": ("suite/name", publish.against("peer", "slow"))}
+    results = {"suite/name": {"tradingdata": result("tradingdata", [1.0])}}
+    results["suite/name"] |= {"peer": result("peer", [3.0]), "slow": result("slow", [9.0])}
+    line = "| a call | somebody | 9 times |"
+    assert publish.line_of(line, rows, results) == "| a call | peer | 3.0 times faster |"
+    assert publish.line_of(line, rows, {}) == line
+    assert publish.line_of("| another | x |", rows, results) == "| another | x |"
+
+
+def test_every_published_row_is_on_its_page() -> None:
+    for page, rows in publish.PAGES.items():
+        text = page.read_text("utf-8")
+        assert [first for first in rows if f"\n| {first} | " not in text] == []
 
 
 def test_a_contest_measures_every_case_alone_and_shared(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
-// Calls and downloads with bare libcurl: the limit for what this library can reach. Speaks the
-// protocol of bench/worker.py. One connection for calls in turn, or as many in one multi
-// handle at once:
-//   libcurl_floor URL CALLS AT_ONCE
+// Calls and downloads with libcurl alone, or with libcurl and the core's decoder: the limit for what
+// this library can reach. Speaks the protocol of bench/worker.py. One connection for calls in turn,
+// or as many in one multi handle at once:
+//   libcurl_floor URL CALLS AT_ONCE plain|decode
 #include <curl/curl.h>
 
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "decode/decode.hpp"
 #include "rounds.hpp"
+#include "table/records.hpp"
 
 namespace {
 
@@ -18,30 +23,49 @@ void check(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-std::size_t receive(char* data, std::size_t, std::size_t size, void* into) {
-  static_cast<std::string*>(into)->append(data, size);
-  return size;
-}
-
 struct Request {
   CURL* handle = curl_easy_init();
-  std::string body;
+  tradingdata::Buffer body;
+  std::unique_ptr<tradingdata::Decoder> decoder;  // if the body is decoded
+  bool decodes = false;
+  std::size_t size = 0;
   int left = 0;
 
-  Request(const std::string& url, curl_slist* headers) {
+  Request(const std::string& url, curl_slist* headers, bool with_decoder) : decodes(with_decoder) {
     curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, R"({"source":"N"})");
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 256L << 10);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
     curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
   }
 
-  // Once the request stands where it stays; the body keeps its memory from call to call.
+  static std::size_t receive(char* data, std::size_t, std::size_t count, void* into) {
+    Request& self = *static_cast<Request*>(into);
+    if (self.body.size() == 0) {
+      curl_off_t length = 0;
+      curl_easy_getinfo(self.handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+      if (length > 0) self.body.reserve(length);
+    }
+    self.body.append({data, count});
+    if (self.decoder) self.decoder->advance(self.body);
+    return count;
+  }
+
+  // A body that is not decoded keeps its memory from call to call.
   void begin() {
+    using tradingdata::Decoder;
     body.clear();
-    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
+    if (!decodes) return;
+    decoder = std::make_unique<Decoder>(tradingdata::trade_schema(), Decoder::Form::book,
+                                        tradingdata::DecodeOptions{});
+  }
+
+  void end() {
+    size = static_cast<std::size_t>(body.size());
+    if (decoder) decoder->finish(std::exchange(body, tradingdata::Buffer()));
   }
 };
 
@@ -49,6 +73,7 @@ void in_turn(Request& request, int calls) {
   for (int i = 0; i < calls; ++i) {
     request.begin();
     check(curl_easy_perform(request.handle) == CURLE_OK, "the call failed");
+    request.end();
   }
 }
 
@@ -71,6 +96,7 @@ void together(CURLM* multi, std::vector<Request*>& requests, int calls) {
       CURL* const handle = message->easy_handle;
       Request* request = nullptr;
       curl_easy_getinfo(handle, CURLINFO_PRIVATE, &request);
+      request->end();
       curl_multi_remove_handle(multi, handle);
       if (--request->left == 0) {
         --active;
@@ -86,20 +112,21 @@ void together(CURLM* multi, std::vector<Request*>& requests, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 5) return 2;
   const std::string url = argv[1];
   const int calls = std::atoi(argv[2]);
   const int at_once = std::atoi(argv[3]);
+  const bool decodes = std::string_view(argv[4]) == "decode";
 
   curl_global_init(CURL_GLOBAL_DEFAULT);
   curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
   headers = curl_slist_append(headers, "Authorization: Bearer bench-token");
   std::vector<Request*> requests;
-  for (int i = 0; i < at_once; ++i) requests.push_back(new Request(url, headers));
+  for (int i = 0; i < at_once; ++i) requests.push_back(new Request(url, headers, decodes));
   CURLM* const multi = curl_multi_init();
 
   in_turn(*requests.front(), 1);
-  const auto size = requests.front()->body.size();
+  const std::size_t size = requests.front()->size;
   bench::serve_rounds("{\"bytes\":" + std::to_string(size) + "}", [&](bench::Times& times) {
     times.add(
         [&] {

@@ -41,10 +41,10 @@ def book_of(body: bytes, day: dt.date, part: float = 1.0, account: str = "desk")
     )
     made = peer("tradingdata").TradeBook.from_arrow(frame, keep_personal_data=True)
     at = dt.datetime.combine(day, dt.time(15, round(45 * part)), dt.UTC)
-    return _received(made, account, at)
+    return received(made, account, at)
 
 
-def _received(book: Any, account: str, at: dt.datetime) -> Any:
+def received(book: Any, account: str, at: dt.datetime) -> Any:
     """The book as one that was received, with a body, by which an archive knows a response."""
     body = b'{"data":%s,"message":"","status":"success"}' % book._rows.to_json()
     rows = type(book).from_json(body, keep_personal_data=True)._rows
@@ -188,7 +188,7 @@ class _Client:
 
     def order_book(self, *, timeout: float | None) -> Any:
         at = dt.datetime.combine(self.day, dt.time(15, 45), dt.UTC)
-        return _received(peer("tradingdata").OrderBook(), self.account, at)
+        return received(peer("tradingdata").OrderBook(), self.account, at)
 
 
 def _accounts(day: dt.date, body: bytes) -> Any:
@@ -218,7 +218,7 @@ def moments(body: bytes) -> Iterator[tuple[str, float, float]]:
     archive = archive_of(folder, [whole])
     noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
     again = iter(
-        [_received(whole, "desk", noon + dt.timedelta(hours=4, seconds=x)) for x in range(12)]
+        [received(whole, "desk", noon + dt.timedelta(hours=4, seconds=x)) for x in range(12)]
     )
     yield (
         "store 20 trades",
@@ -238,7 +238,7 @@ def moments(body: bytes) -> Iterator[tuple[str, float, float]]:
     polled = archive_of(folder, [])
     for number in range(1200):
         book = polls[number * len(polls) // 1200]
-        polled.add(_received(book, "desk", noon + dt.timedelta(seconds=20 * number)))
+        polled.add(received(book, "desk", noon + dt.timedelta(seconds=20 * number)))
     yield "read a day that was polled 1,200 times", _seconds(lambda: polled.trades(day), 12), 0.06
     shutil.rmtree(folder)
 

@@ -1,4 +1,7 @@
-"""Calculations on a decoded book, beside polars on a frame of it and plain Python on its rows."""
+"""Calculations on the decoded books of several accounts, beside polars on frames of them.
+
+Realised P&L is compared with plain Python on the rows, and `day_pnl` with what it is made of.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from ..contest import Contest, Entry, Prepare, Ready, Source, peer
 from ..report import Goal, Run
 from .records import trades as body_of_trades
 
+ACCOUNTS = 4
 TRADES, ORDERS = 100_000, 20_000
 ORDER_KEY = [name for name in RECORDS["Order"]["identity"] if name in RECORDS["Trade"]["identity"]]
 TIME = {name: RECORDS[name]["event_times"][0] for name in ("Trade", "Order")}
@@ -43,12 +47,19 @@ def _sum(values: Any) -> float:
     return float(sum(value for value in values if value is not None))
 
 
+def of_accounts(kind: str, body: bytes, accounts: int = ACCOUNTS) -> Any:
+    """A book of several accounts, each with the records of the body."""
+    td = peer("tradingdata")
+    decode = {"Trade": td.TradeBook, "Order": td.OrderBook}[kind].from_json
+    return td.concat([decode(body, account=f"desk{number}") for number in range(accounts)])
+
+
 def _trades(source: Source) -> Any:
-    return peer("tradingdata").TradeBook.from_json(source.body())
+    return of_accounts("Trade", source.body())
 
 
 def _orders() -> Any:
-    return peer("tradingdata").OrderBook.from_json(book("Order", ORDERS).read_bytes())
+    return of_accounts("Order", book("Order", ORDERS // ACCOUNTS).read_bytes())
 
 
 def _frame(made: Any) -> Any:
@@ -117,6 +128,50 @@ def realised_python(source: Source) -> Ready:
         return realised
 
     return _ready(run)
+
+
+INTRADAY = {"I", "M"}
+BROKERAGE, CAP, GST, STT = 0.0003, 20, 0.18, 0.001
+
+
+def rates() -> list[Any]:
+    rate = peer("tradingdata").ChargeRate
+    return [
+        rate(where={"product": INTRADAY}, brokerage=BROKERAGE, cap=CAP, gst=GST),
+        rate(stt_buy=STT, stt_sell=STT),
+    ]
+
+
+def charges_ours(source: Source) -> Ready:
+    td, trades, given = peer("tradingdata"), _trades(source), rates()
+    return _ready(lambda: td.charges(trades, given), len, total=_column("total"))
+
+
+def charges_polars(source: Source) -> Ready:
+    pl, frame = peer("polars"), _frame(_trades(source))
+    value, is_intraday = pl.col("trade_value"), pl.col("product").is_in(list(INTRADAY))
+    order = list(dict.fromkeys((*KEY, *ORDER_KEY, "txn_type")))
+
+    def run() -> Any:
+        orders = frame.group_by(order).agg(value.sum())
+        orders = orders.with_columns(
+            brokerage=pl.when(is_intraday)
+            .then(pl.min_horizontal(value * BROKERAGE, CAP))
+            .otherwise(0),
+            stt=pl.when(is_intraday).then(0).otherwise(value * STT),
+        ).with_columns(gst=pl.col("brokerage") * GST)
+        sums = orders.group_by(KEY).agg(pl.col("brokerage", "stt", "gst").sum())
+        return sums.with_columns(total=pl.sum_horizontal("brokerage", "stt", "gst"))
+
+    return _ready(run, len, total=lambda found: found["total"])
+
+
+def day_ours(source: Source) -> Ready:
+    td, trades, given = peer("tradingdata"), _trades(source), rates()
+    prices = dict(zip(*map(trades.column, ("security_id", "traded_price")), strict=True))
+    return _ready(
+        lambda: td.day_pnl(trades, prices=prices, charges=given), realised=_column("realised")
+    )
 
 
 def reconcile_ours(source: Source) -> Ready:
@@ -196,6 +251,10 @@ CASES: dict[str, Prepare] = {
     "positions:polars": positions_polars,
     "realised": realised_ours,
     "realised:python": realised_python,
+    "charges": charges_ours,
+    "charges:polars": charges_polars,
+    "day": day_ours,
+    "day:realised_pnl alone": realised_ours,
     "reconcile": reconcile_ours,
     "reconcile:polars": reconcile_polars,
     "quality": quality_ours,
@@ -206,20 +265,22 @@ CASES: dict[str, Prepare] = {
     "equal:polars": equal_polars,
 }
 CONTESTS = {  # name: title, peer, gate, aim
-    "positions": ("positions", "polars", 5.0, 3.0),
-    "realised": ("realised P&L", "python", 0.6, 0.3),
-    "reconcile": ("reconciliation with 20,000 orders", "polars", 6.0, 4.0),
-    "quality": ("execution quality of 20,000 orders", "polars", 6.0, 4.0),
+    "positions": ("positions", "polars", 3.0, 2.0),
+    "realised": ("realised P&L", "python", 0.2, 0.1),
+    "charges": ("charges", "polars", 6.0, 4.0),
+    "day": ("P&L of the day with charges", "realised_pnl alone", 4.0, 3.0),
+    "reconcile": ("reconciliation with 20,000 orders", "polars", 4.0, 3.0),
+    "quality": ("execution quality of 20,000 orders", "polars", 5.0, 4.0),
     "sort": ("sort by two fields", "polars", 2.0, 1.0),
     "equal": ("compare with an equal book", "polars", 2.0, 1.0),
 }
 
 
 def compute(run: Run) -> None:
-    """Positions, P&L, reconciliation and the like beside polars, of a book that is decoded."""
+    """Positions, P&L, charges, reconciliation and the like of decoded books of four accounts."""
 
     def contest(name: str, title: str, other: str) -> Contest:
-        source = body_of_trades(TRADES)
+        source = body_of_trades(TRADES // ACCOUNTS)
         cases = {"tradingdata": name, other: f"{name}:{other}"}
         each = (Entry(label, "compute", case, source) for label, case in cases.items())
         return Contest(f"{title}, {TRADES:,} trades", tuple(each), shared=False)

@@ -1,4 +1,4 @@
-"""What a process of its own is needed for: the peak of memory, and imports.
+"""What a process of its own is needed for: the peak of memory, imports, and the command line.
 
 `python -m bench.suites.process CASE SMALL` makes one result and prints by how many bytes memory
 grew at the highest: the high-water mark of the resident set, which Linux lets a process reset, less
@@ -12,19 +12,25 @@ import gc
 import json
 import math
 import os
+import resource
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from ..bodies import book
 from ..contest import Entry, prepared, run_module
 from ..report import Row, Run, Table
+from ..servers import serving
 from . import frames, records
 
 PROCESSES = 5  # the spread is small: a case gives the same within a few pages
 RESET_PEAK = "5"  # to /proc/self/clear_refs: see proc(5)
 IMPORT_GATE, IMPORT_AIM = 50, 10  # ms
+COMMANDS = {"--version": (90, 60), "trades": (130, 100)}  # gate and aim in ms
 MODULES = ("tradingdata", "pycurl", "msgspec", "httpx", "requests", "aiohttp", "pandas", "polars")
 IMPORT = """
 import json, time
@@ -39,10 +45,13 @@ def memory(run: Run) -> None:
 
     def part(name: str, title: str, make: Callable[[], tuple[Entry, ...]], *bounds: float) -> None:
         if run.wants(name):
-            growths = _growths(make(), min(run.rounds, PROCESSES))
-            headings = [f"Peak growth in bodies: {title}", "median", "least - greatest"]
-            run.show(Table(headings, [_line(*one) for one in growths.items()]))
-            run.rows.append(_judge(title, growths, *bounds))
+            run.attempt(f"memory {name}", lambda: measure(title, make, *bounds))
+
+    def measure(title: str, make: Callable[[], tuple[Entry, ...]], *bounds: float) -> None:
+        growths = _growths(make(), min(run.rounds, PROCESSES))
+        headings = [f"Peak growth in bodies: {title}", "median", "least - greatest"]
+        run.show(Table(headings, [_line(*one) for one in growths.items()]))
+        run.rows.append(_judge(title, growths, *bounds))
 
     def of_200k() -> tuple[Entry, ...]:
         return records.entries(records.trades(200_000), ("tradingdata", *records.PEER))
@@ -84,10 +93,15 @@ def _judge(title: str, growths: dict[str, list[float]], gate: float, aim: float)
     return Row(title, f"{ratios[0]:.2f}", peer, ratios, gate, aim)
 
 
-def imports(run: Run) -> None:
-    """What `import tradingdata` takes, and what the import of its peers takes."""
-    if not run.wants("import"):
-        return
+def start(run: Run) -> None:
+    """What `import tradingdata`, the imports of its peers, and short commands take."""
+    if run.wants("import"):
+        run.attempt("start import", partial(_imports, run))
+    if run.wants("commands"):
+        run.attempt("start commands", partial(_commands, run))
+
+
+def _imports(run: Run) -> None:
     times: dict[str, list[list[float]]] = {module: [] for module in MODULES}
     for number in range(run.rounds + 1):
         for module, each in times.items():
@@ -96,16 +110,47 @@ def imports(run: Run) -> None:
             # The first one compiles, and reads from the disk. Some may not be installed.
             if number > 0 and done.returncode == 0:
                 each.append(json.loads(done.stdout))
+    _show_starts(run, "import, ms", {module: each for module, each in times.items() if each})
+    _judge_start(run, "import, ms", times["tradingdata"], IMPORT_GATE, IMPORT_AIM)
+
+
+def _commands(run: Run) -> None:
+    """Each command in a process of its own, `trades` with a service on loopback."""
+    with serving({"small": book("Trade", 100)}) as served:
+        env = {**os.environ, "TRADINGDATA_BASE_URL": f"{served.http}/small"}
+        env["TRADINGDATA_ACCESS_TOKEN"] = "bench-token"
+        times: dict[str, list[list[float]]] = {command: [] for command in COMMANDS}
+        for number in range(run.rounds + 1):
+            for command, each in times.items():
+                wall, before = time.perf_counter(), _cpu_of_children()
+                line = [sys.executable, "-m", "tradingdata", *command.split()]
+                subprocess.run(line, env=env, capture_output=True, check=True)
+                if number > 0:
+                    cpu = _cpu_of_children() - before
+                    each.append([(time.perf_counter() - wall) * 1e3, cpu * 1e3])
+    _show_starts(run, "command, ms", {f"tradingdata {name}": each for name, each in times.items()})
+    for command, (gate, aim) in COMMANDS.items():
+        _judge_start(run, f"tradingdata {command}, ms", times[command], gate, aim)
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _show_starts(run: Run, title: str, times: dict[str, list[list[float]]]) -> None:
     lines = []
-    for module, each in times.items():
-        if each:
-            wall, cpu = zip(*each, strict=True)
-            middle = [f"{statistics.median(one):.1f}" for one in (wall, cpu)]
-            lines.append([module, middle[0], f"{min(wall):.1f} - {max(wall):.1f}", middle[1]])
-    run.show(Table(["import, ms", "wall", "least - greatest", "CPU"], lines))
-    walls = [wall for wall, _ in times["tradingdata"]] or [math.nan]
-    ratios = (statistics.median(walls), min(walls), max(walls))
-    run.rows.append(Row("import, ms", f"{ratios[0]:.1f} ms", "", ratios, IMPORT_GATE, IMPORT_AIM))
+    for name, each in times.items():
+        wall, cpu = zip(*each, strict=True)
+        middle = [f"{statistics.median(one):.1f}" for one in (wall, cpu)]
+        lines.append([name, middle[0], f"{min(wall):.1f} - {max(wall):.1f}", middle[1]])
+    run.show(Table([title, "wall", "least - greatest", "CPU"], lines))
+
+
+def _judge_start(run: Run, what: str, times: list[list[float]], gate: float, aim: float) -> None:
+    used = [cpu for _, cpu in times] or [math.nan]
+    ratios = (statistics.median(used), min(used), max(used))
+    run.rows.append(Row(what, f"{ratios[0]:.1f} ms", "", ratios, gate, aim))
 
 
 def status(name: str) -> int:
