@@ -22,9 +22,10 @@ BENCH = Path(__file__).parent
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
-def test_the_decoder_alone_compiles() -> None:
-    """Only the benchmarks build it."""
-    program, core = BENCH / "floors/walk_floor.cpp", BENCH.parents[1] / "cpp/src"
+@pytest.mark.parametrize("name", ["walk_floor", "libcurl_floor"])
+def test_the_floors_compile(name: str) -> None:
+    """Only the benchmarks build them."""
+    program, core = BENCH / f"floors/{name}.cpp", BENCH.parents[1] / "cpp/src"
     subprocess.run(["c++", "-std=c++20", "-fsyntax-only", f"-I{core}", program], check=True)
 
 

@@ -1,6 +1,6 @@
-// Calls and downloads with libcurl alone, or with libcurl and the core's decoder: the limit for what
-// this library can reach. Speaks the protocol of bench/worker.py. One connection for calls in turn,
-// or as many in one multi handle at once:
+// Calls and downloads with libcurl alone, or with libcurl and the core's decoder: the limit for
+// what this library can reach. Speaks the protocol of bench/worker.py. One connection for calls in
+// turn, or as many in one multi handle at once:
 //   libcurl_floor URL CALLS AT_ONCE plain|decode
 #include <curl/curl.h>
 
@@ -59,7 +59,7 @@ struct Request {
     using tradingdata::Decoder;
     body.clear();
     if (!decodes) return;
-    decoder = std::make_unique<Decoder>(tradingdata::trade_schema(), Decoder::Form::book,
+    decoder = std::make_unique<Decoder>(tradingdata::trade_schema, Decoder::Form::book,
                                         tradingdata::DecodeOptions{});
   }
 
