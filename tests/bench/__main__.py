@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 if __package__ in (None, ""):  # run as a folder: the package is what is in it
@@ -55,10 +56,11 @@ def main() -> int:
         if options.markdown:  # after each suite, so that an interrupted run keeps what it has
             options.markdown.write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
 
-    touch_memory()
+    if not options.only:
+        touch_memory()
     for name in chosen:
         run.suite = name
-        run.attempt(name, lambda suite=SUITES[name]: suite(run))
+        run.attempt(name, partial(SUITES[name], run))
         if tables:
             add_section(name, str(SUITES[name].__doc__))
     if not run.rows and not run.results and not run.failures:

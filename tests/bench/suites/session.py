@@ -1,7 +1,7 @@
 """What a session does with books beside its calls: pairs, polls, displays, JSON, a long search.
 
-`python -m bench.suites.session BASE_URL` reads a search to its end and prints by how many bytes the
-resident set has grown while the result is kept.
+`python -m bench.suites.session BASE_URL` reads a search to its end and prints how many bytes of the
+resident set its result keeps, and by how many the process has grown with it.
 """
 
 from __future__ import annotations
@@ -157,28 +157,31 @@ def session(run: Run) -> None:
 def _search(run: Run) -> None:
     with serving({}, pages={"search": pages(STOCKS, PAGE)}) as served:
         url = f"{served.http}/search"
-        kept = [run_module("search", "session", url) for _ in range(SEARCHES)]
-    grown = [each / 1e6 for each in kept if each is not None] or [math.nan]
-    title = f"a search of {STOCKS:,} stocks, MB kept"
-    figures = (statistics.median(grown), min(grown), max(grown))
-    run.show(Table([title, "median"], [("tradingdata", f"{figures[0]:.1f}")]))
-    run.rows.append(Row(title, f"{figures[0]:.1f} MB", "", figures, 60, 50))
+        found = [run_module("search", "session", url) for _ in range(SEARCHES)]
+    measured = [each for each in found if each is not None] or [(math.nan, math.nan)]
+    kept, grown = ([size / 1e6 for size in sizes] for sizes in zip(*measured, strict=True))
+    title = f"a search of {STOCKS:,} stocks, MB"
+    cells = [f"{statistics.median(sizes):.1f}" for sizes in (kept, grown)]
+    run.show(Table([title, "kept by the result", "process"], [("tradingdata", *cells)]))
+    figures = (statistics.median(kept), min(kept), max(kept))
+    run.rows.append(Row(f"{title} kept by the result", f"{cells[0]} MB", "", figures, 60, 50))
 
 
 def main() -> None:
     client = _client(Source("Stock", base_url=json.loads(sys.argv[1])))
     client.search("warm", page_size=PAGE, max_items=2 * PAGE).all()
-    _settle()
-    before = status("VmRSS")
+    before = _resident()
     found = client.search("bank", page_size=PAGE).all()
-    _settle()
     assert len(found) == STOCKS
-    print(status("VmRSS") - before)
+    after = _resident()
+    del found
+    print(json.dumps([after - _resident(), after - before]))
 
 
-def _settle() -> None:
+def _resident() -> int:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
+    return status("VmRSS")
 
 
 if __name__ == "__main__":
