@@ -38,7 +38,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=110,
         cwd=cwd,
     )
 
@@ -93,7 +93,7 @@ def test_a_pipe_that_nobody_reads_ends_the_command(command: str, sandbox: Servic
         stdout=theirs,
         stderr=subprocess.PIPE,
         check=False,
-        timeout=60,
+        timeout=110,
     )
     os.close(theirs)
     assert (child.returncode, child.stderr) == (Code.BROKEN_PIPE, b"")

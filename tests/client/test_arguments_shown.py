@@ -48,7 +48,7 @@ with td.sandbox.start() as service, service.client() as client:
 """
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=110
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u20b9\\u0928" in done.stdout

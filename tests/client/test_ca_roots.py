@@ -34,7 +34,7 @@ def call_in_room(url: str, roots: str, ca_file: Path, **environment: str) -> str
         env={**kept, **room, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=110,
         check=False,
     )
     if done.returncode == 77:

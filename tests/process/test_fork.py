@@ -34,7 +34,7 @@ long = pytest.mark.long
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=long)])
+@pytest.mark.parametrize("rounds", [10, pytest.param(1000, marks=long)])
 def test_a_fork_over_tls_leaves_the_parent_s_connection_whole(
     rounds: int, tls_service: Service, ca: Authority
 ) -> None:
@@ -92,7 +92,7 @@ print(set(codes), client.stats.failures)
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("rounds", [40, pytest.param(1000, marks=long)])
+@pytest.mark.parametrize("rounds", [15, pytest.param(1000, marks=long)])
 def test_a_fork_while_other_threads_connect(
     rounds: int, tls_service: Service, ca: Authority
 ) -> None:
@@ -125,7 +125,7 @@ print(set(codes))
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("rounds", [10, pytest.param(300, marks=long)])
+@pytest.mark.parametrize("rounds", [4, pytest.param(300, marks=long)])
 def test_a_fork_while_other_threads_do_a_thing_for_the_first_time(
     rounds: int, service: Service, body_file: Path
 ) -> None:

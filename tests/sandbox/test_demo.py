@@ -14,7 +14,7 @@ from tradingdata.sandbox.demo import show
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tradingdata", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
 
 
 @pytest.fixture(scope="module")

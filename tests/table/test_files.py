@@ -184,10 +184,3 @@ def test_a_file_that_cannot_be_written_leaves_nothing(writer: str, tmp_path: Pat
 def test_an_empty_book_can_be_written(kind: str, writer: str, tmp_path: Path) -> None:
     getattr(BOOKS[kind](), writer)(tmp_path / WRITERS[writer])
     assert os.listdir(tmp_path) == [WRITERS[writer]]
-
-
-def test_a_missing_excel_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(ImportError, match=r"needs xlsxwriter, .*: pip install"):
-        sample("trade", 2).book.to_excel(tmp_path / "book.xlsx")
-    assert os.listdir(tmp_path) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -245,12 +244,3 @@ def test_a_library_that_is_broken_says_so_itself(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="a_module_that_polars_needs"):
         sample("trade", 2).book.to_polars()
-
-
-def test_making_a_book_imports_no_frame_library() -> None:
-    code = (
-        "import sys, tradingdata as td; repr(td.TradeBook([td.Trade(quantity=1)])); "
-        "print({'numpy', 'pandas', 'polars', 'pyarrow', 'xlsxwriter'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
