@@ -16,9 +16,8 @@ import public_names
 import readers
 
 SLOW = {"fastapi", "joblib", "dask", "pandas", "polars", "duckdb", "narwhals"}
-SLOW |= {"altair", "great_tables", "plotly"}
 # What a reader must read of ours; it refuses all else, with its own error.
-ROWS = {"pydantic", "fastapi", "msgspec", "cattrs", "dacite", "pprint", "rich", "copy", "pickle"}
+ROWS = {"pydantic", "fastapi", "msgspec", "cattrs", "pprint", "rich", "copy", "pickle"}
 ROWS |= {"cloudpickle", "joblib", "dask", "pandas", "polars", "json", "csv", "dataclasses", "attrs"}
 TABLES = {"csv", "attrs", "pprint", "rich", "copy", "pickle", "cloudpickle", "joblib", "dask"}
 TABLES |= {"pandas", "polars", "pyarrow", "duckdb", "narwhals"}

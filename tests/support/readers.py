@@ -158,14 +158,6 @@ def read_orjson(value: Any) -> None:
     orjson.dumps(value)
 
 
-def read_ormsgpack(value: Any) -> None:
-    import ormsgpack
-
-    if _is_row(value) or _is_table(value):
-        ormsgpack.packb([value], default=lambda given: type(given).__name__)
-    ormsgpack.packb(value)
-
-
 def read_pydantic(value: Any) -> None:
     import pydantic
 
@@ -234,13 +226,6 @@ def read_msgspec(value: Any) -> None:
         _equal(set(msgspec.to_builtins(value)), set(value._asdict()))
 
 
-def read_msgspec_into(value: Any) -> None:
-    import msgspec
-
-    if _is_row(value):
-        _equal(msgspec.convert(value._asdict(), type(value)), value)
-
-
 def read_cattrs(value: Any) -> None:
     import cattrs
 
@@ -252,14 +237,6 @@ def read_cattrs(value: Any) -> None:
             for kind in {type(each) for each in found.values()} - {str, int, float, type(None)}:
                 converter.register_structure_hook(kind, lambda given, _: given)
             _equal(converter.structure(found, type(value)), value)
-
-
-def read_dacite(value: Any) -> None:
-    import dacite
-
-    if _is_row(value):
-        given = value._asdict()
-        _equal(dacite.from_dict(type(value), given)._asdict(), given)
 
 
 def read_pprint(value: Any) -> None:
@@ -377,27 +354,6 @@ def read_narwhals(value: Any) -> None:
         _equal(narwhals.from_arrow(value, backend=pyarrow).columns, value.columns)
     else:
         narwhals.from_native(value)
-
-
-def read_altair(value: Any) -> None:
-    import altair
-
-    chart = altair.Chart(value).mark_point().encode(x="symbol:N")
-    (data,) = chart.to_dict()["datasets"].values()
-    _equal(len(data), len(value))
-
-
-def read_great_tables(value: Any) -> None:
-    import great_tables
-
-    great_tables.GT(value).as_raw_html()
-
-
-def read_plotly(value: Any) -> None:
-    import plotly.graph_objects as go
-
-    figure = go.Figure(go.Scatter(x=[1], y=[2], customdata=[value], meta=[value]))
-    figure.to_json()
 
 
 READERS = {
