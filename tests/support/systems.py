@@ -36,7 +36,6 @@ def needs(function: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not hasattr(os, function), reason=_FUNCTIONS[function])
 
 
-needs_proc = pytest.mark.skipif(WINDOWS, reason="this system has no /proc")
 needs_modes = pytest.mark.skipif(WINDOWS, reason="this system has no modes of files")
 needs_shell = pytest.mark.skipif(WINDOWS, reason="runs a script of bash")
 

@@ -51,14 +51,6 @@ def closed_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def deaf_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """Give a port that completes TCP handshakes and never reads or sends a byte."""
-    with _bound(host, port) as sock:
-        sock.listen(BACKLOG)
-        yield sock.getsockname()[1]
-
-
-@contextlib.contextmanager
 def black_hole(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
     """Give a port on which every connect hangs: the backlog is full, nothing accepts."""
     with contextlib.ExitStack() as stack:
