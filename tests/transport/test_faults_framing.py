@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import service as s
 import tradingdata as td
-from calls import TOKEN, both, failure, good_book, served, sync_call, within
+from calls import TOKEN, both, failure, good_book, served, within
 from service import Behaviour, Service
 from systems import NO_RESET, not_under_wine, posix
 
@@ -62,20 +62,18 @@ PASSING = [
 
 @both
 @pytest.mark.parametrize(("behaviour", "message"), PASSING)
-def test_a_damaged_response_is_tried_again(call: Any, behaviour: Behaviour, message: str) -> None:
+def test_a_damaged_response_is_tried_again_and_then_reported(
+    call: Any, behaviour: Behaviour, message: str
+) -> None:
     reported: list[td.types.Retry] = []
     with served(behaviour, good_book()) as service:
         book = call(service.base_url, on_retry=reported.append)
     assert len(book) == 3
     assert book.response.attempts == 2
     assert [retry.attempt for retry in reported] == [1]
-
-
-@pytest.mark.parametrize(("behaviour", "message"), PASSING)
-def test_a_response_that_stays_damaged_is_reported(behaviour: Behaviour, message: str) -> None:
     with served(then=behaviour) as service:
         with pytest.raises(td.TransportError, match=message) as caught:
-            sync_call(service.base_url, attempts=2)
+            call(service.base_url, attempts=2)
         assert len(service.requests) == 2
     assert type(caught.value) is td.TransportError
     assert caught.value.retryable
