@@ -23,6 +23,7 @@ MOST_BYTES = 3_500_000
 DOOR = "PyInit__core"
 OURS = re.compile(
     r"""tradingdata(_pytest)?/(.*/)?[\w.-]+\.(py|pyi|typed)
+      | tradingdata/sandbox/companies\.csv
       | tradingdata/_core\.[\w.-]+\.(so|pyd)
       | tradingdata\.libs/[\w.+-]+\.(so[\d.]*|dll)          # what auditwheel or delvewheel took in
       | tradingdata\.libs/\.load-order-[\w.-]+
