@@ -86,19 +86,19 @@ def fetch(
             client,
             concurrency,
             timeout,
-            # Without a name of its own, a later call could return the result of this one.
+            # The key is unique, or Dask could return the result of an earlier call.
             dask_key_name=f"tradingdata-fetch-{uuid.uuid4().hex}",
         )
         for start in range(0, len(labels), size)
     ]
-    found: dict[str, Fetched] = {}
+    fetched_by_account: dict[str, Fetched] = {}
     errors: dict[str, Exception] = {}
     for fetched, failed in dask.compute(*tasks):
-        found |= fetched
+        fetched_by_account |= fetched
         errors |= failed
     if errors:
-        raise accounts_error(errors, found)
-    return found
+        raise accounts_error(errors, fetched_by_account)
+    return fetched_by_account
 
 
 class _Share(Accounts):
@@ -132,7 +132,9 @@ def _fetch_share(
 
 def _is_importable(function: Any) -> bool:
     """Returns whether a function is passed to workers by its name, never by value."""
-    module, name = (getattr(function, each, "") for each in ("__module__", "__qualname__"))
+    module, name = (
+        getattr(function, attribute, "") for attribute in ("__module__", "__qualname__")
+    )
     try:
         return module != "__main__" and attrgetter(name)(sys.modules[module]) is function
     except (AttributeError, KeyError, TypeError):

@@ -47,6 +47,7 @@ def test_each_charge_is_a_fraction_of_the_value() -> None:
     assert delivery.total == 321.45756
     assert (intraday.brokerage, intraday.stt, intraday.stamp) == (51.5, 10.0, 0.0)
     assert td.charges(MADE, [RATE]).total == delivery.total + intraday.total
+    assert td.charges(MADE, RATE) == td.charges(MADE, [RATE])
 
 
 def test_the_cap_is_that_of_an_order_not_of_a_trade() -> None:
@@ -102,8 +103,8 @@ def test_conditions_on_unknown_fields_are_refused() -> None:
         td.ChargeRate(where={"produkt": "I"})
     with pytest.raises(TypeError, match="quantity takes an int"):
         td.charges(MADE, [td.ChargeRate(where={"quantity": "I"})])
-    for wrong in (RATE, [1], None):
-        with pytest.raises(TypeError, match=r"rates must be a sequence of td\.ChargeRate"):
+    for wrong in ([1], None):
+        with pytest.raises(TypeError, match=r"rates must be one or several td\.ChargeRate"):
             td.charges(MADE, wrong)  # type: ignore[arg-type]
 
 

@@ -87,7 +87,7 @@ def test_sums_and_frames_agree_after_any_filter(kind: type, data: st.DataObject)
         assert frame[name].sum() == pytest.approx(total, abs=1e-6)
         if isinstance(getattr(kind, name, None), property):
             assert getattr(part, name) == total
-    assert part._total() == ({name: exact[name] for name in part._summed} if len(part) > 1 else {})
+    assert all(part._sum(name) == exact[name] for name in part._view.sums)
     if isinstance(part, td.analysis.DayPnl):
         net = part.realised + part.unrealised - part.charges
         assert part.net == pytest.approx(net, abs=1e-6)

@@ -201,6 +201,7 @@ def test_weekends_and_holidays_are_not_missing(tmp_path: Path) -> None:
         archive.add(trades_at(day, "15:45", trade("1", day)))
         archive.add(orders_at(day, "15:45"))
     assert archive.missing("2026-11-14", "2026-11-23") == []
+    assert archive.missing("2026-11-14") == archive.missing("2026-11-14", "2026-11-14")
     assert len(archive.trades()) == 5
     strict = td.Archive(tmp_path / "books")
     assert strict.missing("2026-11-16", "2026-11-23") == [

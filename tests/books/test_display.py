@@ -13,7 +13,7 @@ import tradingdata as td
 from oracle import KINDS, LOCAL, MAKERS, body_of, sample
 from service import trades
 from tradingdata._util.declarations import RECORDS
-from tradingdata.display.text import KEY_COLUMNS
+from tradingdata.display.view import VIEWS
 
 PAN = "ABCPK1234F"
 
@@ -104,7 +104,10 @@ def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
     assert "times in Asia/Kolkata" in repr(book.localize("Asia/Kolkata"))
 
 
-def test_numbers_are_grouped_the_indian_way_and_whole_ones_have_no_decimals() -> None:
+def test_numbers_are_grouped_the_indian_way_and_money_has_two_decimals() -> None:
+    one = book_of(trades(1, quantity=50, trade_value=8325))
+    assert "8,325.00" in repr(one)
+    assert "8,325.00" in one[0]._repr_html_()
     book = book_of(trades(2, quantity=(1_234_567, 5).__getitem__, trade_value=1_234_567.5))
     page = Page(book._repr_html_())
     at = page.texts(0).index("trade_value")
@@ -128,7 +131,7 @@ def test_key_columns_come_first_and_the_others_are_named_in_a_hint(kind: str) ->
     expected = sample(kind, 40)
     page = Page(expected.book._repr_html_())
     local = LOCAL[kind]  # none has a value
-    keys = [name for name in KEY_COLUMNS[kind.title()] if name not in local]
+    keys = [name for name in VIEWS[kind.title()].columns if name not in local]
     assert len(keys) <= 9
     others = [name for name in (*expected.kinds, "brand_new") if name not in {*keys, *local}]
     assert page.texts(0) == ["", *keys, f"+{len(others)} more"]

@@ -23,7 +23,7 @@ def test_the_command_line_shows_an_error_as_python_does(
 
 def test_a_failed_search_is_resumed_in_python_only() -> None:
     error = td.ConnectError("cannot connect")
-    error.add_note("the 20 stocks before it are in `error.received`")
+    error.add_note("`error.received` has the 20 stocks before it")
     assert for_a_terminal(error) == "cannot connect"
 
 

@@ -197,8 +197,8 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
     ("until", "message"),
     [
         ("2020-01-01 09:15", "--until has passed: 2020-01-01 09:15:00"),
-        ("tomorrow", "--until takes a time such as 09:15"),
-        ("2030-01-01", "--until takes a time such as 15:30, not '2030-01-01'"),
+        ("tomorrow", "--until takes a time such as '15:30'"),
+        ("2030-01-01", "2026-11-20 15:30', not '2030-01-01'"),
     ],
 )
 def test_an_end_that_cannot_be_is_reported_before_any_call(

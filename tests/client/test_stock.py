@@ -10,6 +10,7 @@ import tradingdata as td
 from calls import within
 from searching import ENVELOPE, kinds, pages_asked, replayed
 from service import Service, delay, html_reply, json_reply, pages, reply, stocks
+from tradingdata.client.lookup import as_listed
 
 ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
 
@@ -92,9 +93,11 @@ class TestNotFound:
         assert caught.value.nearest == ()
         assert len(str(caught.value)) < 200
 
-    def test_of_an_isin_it_says_that_nobody_promised(self, service: Service) -> None:
+    def test_of_an_isin_it_says_what_the_search_takes(self, service: Service) -> None:
         service.choose(pages([]))
-        with pytest.raises(td.StockNotFoundError, match="does not promise to find stocks by ISIN"):
+        with pytest.raises(
+            td.StockNotFoundError, match="by name, NSE symbol or BSE code: pass one"
+        ):
             look_up(service, "sync", "ine002a01018")
 
     @kinds
@@ -188,3 +191,19 @@ class TestFailures:
         with within(0.5, at_least=0.3), pytest.raises(td.DeadlineError):
             look_up(service, kind, "NOSUCH", per_call=0.35)
         assert len(service.requests) <= 4
+
+
+WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in "NESTLE")  # of full width
+
+
+@kinds
+@pytest.mark.parametrize("query", ["Nestlé  India", f"{WIDE} India", " nestle\tindia "])
+def test_a_query_is_sent_as_exchanges_write_names(service: Service, kind: str, query: str) -> None:
+    service.choose(pages([]))
+    replayed(lambda client: client.search(query).all(), service.base_url, kind)
+    (sent,) = {dict(request.query)["query"].casefold() for request in service.requests}
+    assert sent == "nestle india"
+
+
+def test_letters_of_other_scripts_keep_their_marks() -> None:
+    assert as_listed("टाटा मोटर्स") == "टाटा मोटर्स"

@@ -160,9 +160,9 @@ def test_first_heeds_max_items_and_leaves_the_connection_open(service: Service, 
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
     service.choose(pages(ROWS))
     with td.Client(service.base_url) as client:
-        assert client.search("a&b=c #é", page_size=3, start_page=4).first(1)[0].co_code == 109
+        assert client.search("a&b=c #क", page_size=3, start_page=4).first(1)[0].co_code == 109
         assert client.search("x", page_size=3).page_size == 3
-    assert service.requests[0].query == [("query", "a&b=c #é"), ("page", "4"), ("limit", "3")]
+    assert service.requests[0].query == [("query", "a&b=c #क"), ("page", "4"), ("limit", "3")]
 
 
 def test_pages_keep_to_their_own_time_limit(service: Service) -> None:
@@ -301,3 +301,13 @@ def test_without_it_tqdm_is_not_imported(service: Service) -> None:
         "assert 'tqdm' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, service.base_url], check=True)
+
+
+def test_a_search_has_no_length_but_is_true_and_becomes_a_list(service: Service) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        search = client.search("x")
+        assert search
+        with pytest.raises(TypeError, match=r"how many stocks there are: read .* search\.all\(\)"):
+            len(search)
+        assert len(list(search)) == len(ROWS)

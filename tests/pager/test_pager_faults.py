@@ -126,8 +126,7 @@ class TestPageThatFails:
             client.search("x", page_size=10).all()
         error = caught.value
         assert error.__notes__ == [
-            "the 20 stocks before it are in `error.received`; resume with start_page=3, "
-            "page_size=10"
+            "`error.received` has the 20 stocks before it; resume with start_page=3, page_size=10"
         ]
         copy = pickle.loads(pickle.dumps(error))
         assert (copy.page, copy.page_size, copy.received) == (3, 10, error.received)

@@ -12,7 +12,7 @@ import pytest
 import tradingdata as td
 from listings import PAST_END, Listing, read
 from tradingdata import _core
-from tradingdata.client.paging import Page, PageRequest, Paging, keys_of
+from tradingdata.client.paging import Page, PageRequest, Paging, row_keys
 from tradingdata.errors import BadRequestError, ServerError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
@@ -255,13 +255,13 @@ def test_rows_are_identical_by_every_value_and_unknown_field() -> None:
     base: Row = {"co_code": 1, "mcap": 5.5, "isin": "A", "x": 1, "y": 2}
     others = [{**base, "mcap": 5.6}, {**base, "isin": "B"}, {**base, "y": 3}]
     others += [{key: base[key] for key in base if key != gone} for gone in ("mcap", "y")]
-    (key,) = keys_of(page_of(base)[0])
-    assert keys_of(page_of(dict(sorted(base.items())))[0]) == [key]
-    for other in keys_of(page_of(*others)[0]):
+    (key,) = row_keys(page_of(base)[0])
+    assert row_keys(page_of(dict(sorted(base.items())))[0]) == [key]
+    for other in row_keys(page_of(*others)[0]):
         assert other.content != key.content
-    same = keys_of(page_of({**base, "mcap": 5.6, "x": "now", "bsegroup": "B"})[0])[0]
+    same = row_keys(page_of({**base, "mcap": 5.6, "x": "now", "bsegroup": "B"})[0])[0]
     assert same.stock == key.stock
-    assert keys_of(page_of({**base, "isin": "B"})[0])[0].stock != key.stock
+    assert row_keys(page_of({**base, "isin": "B"})[0])[0].stock != key.stock
 
 
 @pytest.mark.memory

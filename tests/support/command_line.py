@@ -18,7 +18,7 @@ import tradingdata as td
 from signalling import interruptible
 from systems import posix, skip_without_numpy
 from tradingdata.cli import main
-from tradingdata.display.text import KEY_COLUMNS
+from tradingdata.display.view import VIEWS
 from tradingdata.sandbox import Service
 
 # What a shell puts in the background has SIGINT ignored, and so would its children.
@@ -61,7 +61,7 @@ def unlabelled(service: Service) -> td.Client:
 
 def leading_columns(record: str) -> list[str]:
     """The key columns that a table of such a client's rows shows."""
-    return [name for name in KEY_COLUMNS[record] if name != "account"]
+    return [name for name in VIEWS[record].columns if name != "account"]
 
 
 def run_here(

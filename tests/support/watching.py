@@ -10,7 +10,7 @@ import tradingdata as td
 from service import as_json, envelope, orders, trades
 from tradingdata import _core
 from tradingdata.watch.polling import Rules, Watch
-from tradingdata.watch.updates import OrderState, TradeState
+from tradingdata.watch.updates import KnownOrders, KnownTrades
 
 Record = dict[str, Any]
 Response = TypeVar("Response")
@@ -85,7 +85,7 @@ def order_updates(
 ) -> Iterator[td.types.OrderUpdate]:
     """The updates of a watch that meets these responses (bodies' records, or errors)."""
     clock = Clock() if clock is None else clock
-    state = OrderState(options.pop("ignore", ("row_no", "ref_ltp")), options.pop("previous", None))
+    state = KnownOrders(options.pop("ignore", ("row_no", "ref_ltp")), options.pop("previous", None))
     polls = Polls(
         responses,
         clock,
@@ -102,13 +102,13 @@ def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpd
         clock,
         lambda reported: reported if isinstance(reported, td.TradeBook) else trade_book(reported),
     )
-    state = TradeState(options.pop("previous", None))
+    state = KnownTrades(options.pop("previous", None))
     return until_over(watched(polls, state, clock, **options))
 
 
 def watched(
     poll: Callable[[], Any],
-    state: OrderState | TradeState,
+    state: KnownOrders | KnownTrades,
     clock: Clock,
     interval: float = 5.0,
     *,

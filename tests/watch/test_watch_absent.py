@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from tradingdata.watch.updates import OrderState, TradeState
+from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watching import (
     Clock,
     Polls,
@@ -76,7 +76,7 @@ def test_a_response_that_lacks_orders_is_asked_for_again(bad: list[Record]) -> N
     clock = Clock()
     full = order_book(FULL)
     service = Flapping(clock, full, order_book(bad), full, full)
-    updates = list(until_over(watched(service, OrderState((), None), clock)))
+    updates = list(until_over(watched(service, KnownOrders((), None), clock)))
     assert [len(update.orders) for update in updates] == [6, 6, 6]
     assert [(update.changes, update.cleared) for update in updates[1:]] == [((), False)] * 2
     assert [at - service.polls.at[0] for at in service.polls.at] == [0, 5, 6, 10, 15]
@@ -86,7 +86,7 @@ def test_a_response_that_is_not_confirmed_is_a_miss() -> None:
     clock = Clock()
     full, error = order_book(FULL), td.ServerError("down")
     service = Flapping(clock, full, order_book([]), error, full)
-    updates = list(until_over(watched(service, OrderState((), None), clock)))
+    updates = list(until_over(watched(service, KnownOrders((), None), clock)))
     assert [update.missed for update in updates] == [None, error, None]
     assert [len(update.orders) for update in updates] == [6, 6, 6]
     assert updates[2].changes == ()
@@ -113,7 +113,7 @@ def test_an_order_that_was_absent_for_a_day_is_new(monkeypatch: pytest.MonkeyPat
     """Memory is that of a day, however long a watch runs."""
     import datetime as dt
 
-    state, now = OrderState((), None), dt.datetime(2026, 1, 6, 9, tzinfo=dt.UTC)
+    state, now = KnownOrders((), None), dt.datetime(2026, 1, 6, 9, tzinfo=dt.UTC)
     monkeypatch.setattr("tradingdata.watch.updates._at", lambda _: now)
     for hours, body in enumerate([FULL, FULL[1:], FULL[1:5], FULL[1:]]):
         now += dt.timedelta(hours=[0, 1, 25, 1][hours])
@@ -156,6 +156,6 @@ def test_a_response_that_lacks_trades_is_asked_for_again(bad: list[Record]) -> N
     clock = Clock()
     full = trade_book(TRADES)
     service = Flapping(clock, full, trade_book(bad), full)
-    updates = list(until_over(watched(service, TradeState(None), clock)))
+    updates = list(until_over(watched(service, KnownTrades(None), clock)))
     assert [len(update.fills) for update in updates] == [6, 0]
     assert updates[1].changes == ()

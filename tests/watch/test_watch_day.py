@@ -13,7 +13,7 @@ import pytest
 
 import tradingdata as td
 from tradingdata.watch.polling import AsyncWatch, Rules, Watch
-from tradingdata.watch.updates import OrderState, TradeState
+from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watching import Clock, Record, order_book, some_orders, some_trades, trade_book
 
 HOURS, FAULTS, INTERVAL = 8, 300, 5.0
@@ -193,13 +193,13 @@ class Day:
 
 
 def of_sync(day: Day, kind: str) -> Iterator[Any]:
-    state = OrderState(("row_no", "ref_ltp"), None) if kind == "orders" else TradeState(None)
+    state = KnownOrders(("row_no", "ref_ltp"), None) if kind == "orders" else KnownTrades(None)
     poll: Callable[[], Any] = getattr(day, f"poll_{kind}")
     return Watch(poll, state, day.rules(), clock=day.clock, sleep=day.clock.sleep)
 
 
 def of_async(day: Day, kind: str) -> Iterator[Any]:
-    state = OrderState(("row_no", "ref_ltp"), None) if kind == "orders" else TradeState(None)
+    state = KnownOrders(("row_no", "ref_ltp"), None) if kind == "orders" else KnownTrades(None)
     poll: Callable[[], Any] = getattr(day, f"poll_{kind}")
 
     async def polled() -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 import tradingdata as td
 from tradingdata.watch.polling import Schedule, time_left
-from tradingdata.watch.updates import OrderState
+from tradingdata.watch.updates import KnownOrders
 from watching import (
     Clock,
     Polls,
@@ -23,7 +23,7 @@ from watching import (
 def test_the_last_poll_is_at_the_end(end: float, polls: int) -> None:
     clock = Clock()
     made = Polls([order_book([])] * 10, clock)
-    state = OrderState((), None)
+    state = KnownOrders((), None)
     updates = list(watched(made, state, clock, left=lambda: 1000.0 + end - clock.now))
     assert len(updates) == len(made.at) == polls
     assert made.at[-1] - made.at[0] == pytest.approx(end)
@@ -48,7 +48,7 @@ def test_an_interrupt_of_the_last_poll_does_not_skip_it() -> None:
             raise answer
         return answer
 
-    watch = watched(poll, OrderState((), None), clock, left=lambda: 1003.0 - clock.now)
+    watch = watched(poll, KnownOrders((), None), clock, left=lambda: 1003.0 - clock.now)
     next(watch)
     with pytest.raises(KeyboardInterrupt):
         next(watch)
@@ -69,8 +69,12 @@ def test_an_end_is_a_time_of_today_or_a_moment() -> None:
     for passed in (now, dt.datetime(2020, 1, 1), now.time().replace(tzinfo=dt.UTC)):
         with pytest.raises(ValueError, match="until= has passed: "):
             time_left(passed)
-    with pytest.raises(TypeError, match="until= takes a datetime or a time"):
-        time_left("15:30")  # type: ignore[arg-type]
+    assert 0 < time_left((now + dt.timedelta(seconds=60)).isoformat())() <= 60
+    for odd in ("1530", "2026-11-20", "soon"):
+        with pytest.raises(ValueError, match="until= takes a time such as '15:30'"):
+            time_left(odd)
+    with pytest.raises(TypeError, match="until= takes a time such as '15:30'"):
+        time_left(1530)  # type: ignore[arg-type]
 
 
 def test_both_clients_end_at_until() -> None:

@@ -17,7 +17,7 @@ from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders, trades
 from tradingdata import _core
 from tradingdata.watch.polling import Rules, Watch
-from tradingdata.watch.updates import OrderState, TradeState
+from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watching import (
     Clock,
     Polls,
@@ -77,7 +77,7 @@ def test_a_wait_that_is_cancelled_keeps_the_pace() -> None:
         cancels = [1002.0, 1004.0, 1007.0]
         rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
         watch: td.types.AsyncWatch[Any] = td.types.AsyncWatch(
-            poll, OrderState((), None), rules, clock=clock, sleep=sleep
+            poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
         )
         cancelled = 0
         while len(at) < 3:
@@ -100,7 +100,7 @@ def test_one_watch_serves_one_loop() -> None:
         return order_book([])
 
     clock = Clock()
-    watch = watched(poll, OrderState((), None), clock)
+    watch = watched(poll, KnownOrders((), None), clock)
     thread = threading.Thread(target=lambda: next(watch))
     thread.start()
     assert entered.wait(10)
@@ -184,7 +184,7 @@ def test_a_watch_closed_before_it_confirms_a_loss_makes_no_further_request() -> 
 
     polls = Polls([order_book(some_orders(3)), order_book(some_orders(2))], clock, confirms=False)
     watch: Watch[Any] = Watch(
-        polls, OrderState((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
+        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
         clock=clock, sleep=sleep,
     )  # fmt: skip
     assert len(list(watch)) == 1
@@ -248,7 +248,7 @@ def test_an_interrupt_ends_nothing() -> None:
 
     polls = Polls([order_book(some_orders(2))] * 3, clock)
     watch: Watch[Any] = Watch(
-        polls, OrderState((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
+        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
         clock=clock, sleep=sleep,
     )  # fmt: skip
     next(watch)
@@ -277,7 +277,7 @@ def test_an_interrupt_anywhere_loses_no_update(kind: str) -> None:
     """Ctrl-C after the records are known, and before the reader has the update."""
     code = {
         function.__code__
-        for owner in {*Watch.__mro__[1:], *OrderState.__mro__, *TradeState.__mro__}
+        for owner in {*Watch.__mro__[1:], *KnownOrders.__mro__, *KnownTrades.__mro__}
         for function in vars(owner).values()
         if hasattr(function, "__code__")
     }
@@ -285,10 +285,10 @@ def test_an_interrupt_anywhere_loses_no_update(kind: str) -> None:
     while interrupts:
         nth, interrupts, clock, found = nth + 1, 0, Clock(), []
         books: list[Any] = [trade_book(some_trades(count)) for count in (1, 2, 3)]
-        state: OrderState | TradeState = TradeState(books[0])
+        state: KnownOrders | KnownTrades = KnownTrades(books[0])
         if kind == "changes":
             books = [order_book(some_orders(count)) for count in (1, 2, 3)]
-            state = OrderState((), books[0])
+            state = KnownOrders((), books[0])
         watch = watched(iter(books[1:] + books[2:] * 2).__next__, state, clock)
         before = sys.gettrace()
         sys.settrace(interrupted(nth, code))
@@ -319,7 +319,7 @@ def test_an_interrupt_as_the_turn_begins_leaves_the_watch_usable(
 
     interrupts = [KeyboardInterrupt()]
     clock = Clock()
-    watch = watched(Polls([order_book(some_orders(2))], clock), OrderState((), None), clock)
+    watch = watched(Polls([order_book(some_orders(2))], clock), KnownOrders((), None), clock)
     monkeypatch.setattr(watch, "_turn", Turn())
     with pytest.raises(KeyboardInterrupt):
         next(watch)

@@ -13,7 +13,7 @@ import tradingdata as td
 from service import as_json, envelope
 from systems import posix
 from tradingdata.watch.polling import AsyncWatch, Rules, Schedule
-from tradingdata.watch.updates import OrderState
+from tradingdata.watch.updates import KnownOrders
 from watching import (
     Clock,
     Polls,
@@ -32,7 +32,7 @@ def times(
     """When the polls begin, in seconds after the first; `reader` is what the loop's body does."""
     clock = Clock()
     polls = Polls(responses, clock)
-    state = OrderState((), None)
+    state = KnownOrders((), None)
     for _ in until_over(watched(polls, state, clock, interval)):
         reader(clock)
     return [at - polls.at[0] for at in polls.at]
@@ -50,7 +50,7 @@ def polled(*durations: float, interval: float = 5.0) -> list[float]:
     """When polls begin that take so long each."""
     clock = Clock()
     polls = Polls([taking(seconds, EMPTY, [clock]) for seconds in durations], clock)
-    for _ in until_over(watched(polls, OrderState((), None), clock, interval)):
+    for _ in until_over(watched(polls, KnownOrders((), None), clock, interval)):
         pass
     return [at - polls.at[0] for at in polls.at]
 
@@ -124,7 +124,7 @@ def test_after_a_suspend_the_next_poll_is_at_once() -> None:
     """Eight hours pass within one look at the clock; the pace is kept from then on."""
     clock = Clock()
     polls = Polls([EMPTY] * 4, clock)
-    updates = watched(polls, OrderState((), None), clock)
+    updates = watched(polls, KnownOrders((), None), clock)
     next(updates)
     clock.after_next_sleep = 8 * 3600.0
     next(updates)
@@ -136,7 +136,7 @@ def test_after_a_suspend_the_next_poll_is_at_once() -> None:
 def test_after_a_suspend_over_the_end_one_poll_is_made() -> None:
     clock = Clock()
     polls = Polls([EMPTY] * 4, clock)
-    updates = watched(polls, OrderState((), None), clock, left=lambda: 1100.0 - clock.now)
+    updates = watched(polls, KnownOrders((), None), clock, left=lambda: 1100.0 - clock.now)
     next(updates)
     clock.after_next_sleep = 8 * 3600.0
     assert len(list(updates)) == 1
@@ -174,7 +174,7 @@ def test_the_async_watch_keeps_the_same_pace() -> None:
 
         rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
         updates: AsyncWatch[Any] = AsyncWatch(
-            poll, OrderState((), None), rules, clock=clock, sleep=sleep
+            poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
         )
         seen = [update.missed is None async for update in until_over_async(updates)]
         assert seen == [True, False, True]
@@ -230,7 +230,7 @@ def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> No
 
     kept: list[td.types.OrderChange] = []
     polls = Polls(bodies(10_000), clock, td.OrderBook.from_json)
-    state = OrderState(("row_no", "ref_ltp"), None)
+    state = KnownOrders(("row_no", "ref_ltp"), None)
     early = 0
     for number, update in enumerate(until_over(watched(polls, state, clock, 0.5))):
         kept.extend(update.changes)

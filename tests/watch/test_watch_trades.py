@@ -32,7 +32,7 @@ def test_each_fill_is_reported_once() -> None:
     assert [len(update.trades) for update in updates] == [2, 2, 2, 3, 5]
     assert updates[2].missed is error
     assert updates[4].fills == (trade_book(all_of_them)[4],)
-    assert repr(updates[4]).endswith("Z, 5 trades, 1 fills, 1 changes>")
+    assert repr(updates[4]).endswith("Z, 5 trades, 1 fill, 1 change>")
 
 
 def test_a_fill_that_a_response_repeats_or_forgets_is_reported_once() -> None:

@@ -47,7 +47,8 @@ def require(library: str, extra: str, what: str) -> Any:
             installs it. An error that the library itself raises is passed on unchanged.
     """
     top = library.partition(".")[0]
-    # Where the package came from a checkout or a file, pip reads the extras of what is installed.
+    # This also works for a package installed from a checkout or a file: pip then reads the extras
+    # of the installed version.
     command = f"pip install 'tradingdata[{extra}]'"
     try:
         module = importlib.import_module(library)
@@ -56,10 +57,10 @@ def require(library: str, extra: str, what: str) -> Any:
             raise
         problem = f"{what} needs {top}, which is not installed: {command}"
         raise ModuleNotFoundError(problem, name=top) from error
-    found = getattr(importlib.import_module(top), "__version__", "")
+    version = getattr(importlib.import_module(top), "__version__", "")
     least = MINIMUM.get(top, "")
-    if found and _numbers(found) < _numbers(least):
-        problem = f"{what} needs {top} {least} or later and found {found}: {command}"
+    if version and _numbers(version) < _numbers(least):
+        problem = f"{what} needs {top} {least} or later and found {version}: {command}"
         raise ImportError(problem, name=top)
     return module
 
@@ -96,7 +97,7 @@ def versions() -> dict[str, str]:
 
     from .. import _core
 
-    found = {
+    by_name = {
         "tradingdata": _core.__version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
@@ -105,10 +106,10 @@ def versions() -> dict[str, str]:
     }
     for name in (*MINIMUM, "rich", "certifi"):
         try:
-            found[name] = metadata.version(name)
+            by_name[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            by_name[name] = "not installed"
+    return by_name
 
 
 def show_versions(file: TextIO | None = None) -> None:
@@ -120,9 +121,9 @@ def show_versions(file: TextIO | None = None) -> None:
     Args:
         file: A text file to print to; standard output if None.
     """
-    found = versions()
-    width = max(map(len, found))
-    for name, version in found.items():
+    by_name = versions()
+    width = max(map(len, by_name))
+    for name, version in by_name.items():
         print(f"{name:<{width}}  {version}", file=file)
 
 

@@ -16,9 +16,10 @@ import time
 import weakref
 from contextlib import suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, TextIO, TypeVar
+from typing import IO, TYPE_CHECKING, TextIO
 
 from .. import _core
+from .plans import Result
 from .stopping import SLICE, may_stop, raise_if_stopped
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from signal import Signals
     from socket import socket
 
-Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
 

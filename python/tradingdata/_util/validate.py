@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
+from .declarations import ALIASES
+from .plans import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 P = ParamSpec("P")
-Result = TypeVar("Result")
+Kind = TypeVar("Kind")
 
+_ANY_KEYWORD = 0x08  # of the flags of a function's code
 _SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
@@ -78,16 +81,19 @@ def text(name: str, value: Any) -> str:
 
 
 def day(name: str, value: Any) -> date:
-    """Returns a date given as such or as ISO text. Refuses times: which zone's day is unknown."""
+    """Returns a day given as such, as a time without a zone or as ISO text.
+
+    Refuses times with a zone: that of the day may be another one.
+    """
     problem = f"{name} must be a date such as '2026-11-20', not {shown(value)}"
     if isinstance(value, str):
         try:
             return date.fromisoformat(value)
         except ValueError:
             raise ValueError(problem) from None
-    if isinstance(value, datetime) or not isinstance(value, date):
+    if not isinstance(value, date) or getattr(value, "tzinfo", None) is not None:
         raise TypeError(problem)
-    return value
+    return value.date() if isinstance(value, datetime) else value
 
 
 def time_of_day(name: str, value: Any) -> time:
@@ -112,8 +118,8 @@ def path(name: str, value: Any) -> str:
     descriptors.
     """
     try:
-        found = os.fsdecode(value)
-        found.encode("utf-8", "surrogateescape")
+        decoded = os.fsdecode(value)
+        decoded.encode("utf-8", "surrogateescape")
     except TypeError:
         raise TypeError(f"{name} must be a path, not {shown(value)}") from None
     except UnicodeEncodeError:
@@ -122,15 +128,15 @@ def path(name: str, value: Any) -> str:
         ) from None
     except UnicodeDecodeError:  # Windows has file names of text only
         raise ConfigurationError(f"{name} is not UTF-8: pass text instead of bytes") from None
-    return os.path.expanduser(found)
+    return os.path.expanduser(decoded)
 
 
 def words(name: str, value: Any) -> str:
     """Returns text that is not blank: what an empty search would return is not documented."""
-    given = text(name, value)
-    if not given.strip():
+    wanted = text(name, value)
+    if not wanted.strip():
         raise ConfigurationError(f"{name} is blank: pass a company name, a symbol or a code")
-    return given
+    return wanted
 
 
 _MOST_SHOWN = 80  # characters
@@ -161,7 +167,8 @@ def closest(name: object, known: Iterable[str]) -> str | None:
 
     by_folded = {candidate.casefold(): candidate for candidate in known}
     wanted = str(name).casefold()
-    near = get_close_matches(wanted, by_folded, n=1)
+    near = [field for alias, field in ALIASES if alias == wanted and field in by_folded]
+    near = near or get_close_matches(wanted, by_folded, n=1)
     if not near and len(wanted) >= _LEAST_PART:
         near = [folded for folded in by_folded if wanted in folded]
     return by_folded[near[0]] if near else None
@@ -173,17 +180,53 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return "" if near is None else f"; did you mean {near!r}?"
 
 
-def instead(**right: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
-    """Makes the TypeError of a wrong keyword, of those that people try, name the right one."""
+def instead(uses: Mapping[str, str]) -> dict[str, str]:
+    """Returns what to use in place of each name that people try.
+
+    Args:
+        uses: The names, separated by spaces, by what to use in their place.
+    """
+    return {name: use for use, names in uses.items() for name in names.split()}
+
+
+def has_no(owner: str, what: str, name: str, uses: Mapping[str, str], known: Iterable[str]) -> str:
+    """Returns the message for a name that does not exist: what to use, or the closest known one."""
+    rest = f": use {uses[name]}" if name in uses else did_you_mean(name, known)
+    return f"{owner} has no {what}{rest}"
+
+
+def keywords(uses: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
+    """Makes the TypeError of a wrong keyword name the right one, and no private base."""
 
     def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
+        code = function.__code__
+        known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> Result:
-            for wrong in right.keys() & options.keys():
-                raise TypeError(f"{function.__name__}() has no {wrong}=: use {right[wrong]}")
+            for name in options:
+                if name not in known:
+                    raise TypeError(has_no(f"{function.__name__}()", f"{name}=", name, uses, known))
             return function(*args, **options)
 
+        # Python's own messages name the inner function, and pickles the outer one.
+        function.__qualname__ = function.__name__
         return checked
+
+    return decorate
+
+
+def method_keywords(uses: Mapping[str, str]) -> Callable[[type[Kind]], type[Kind]]:
+    """Applies ``keywords`` to the public methods of a class, unless they take any keyword."""
+
+    def decorate(kind: type[Kind]) -> type[Kind]:
+        for name, value in list(vars(kind).items()):
+            function = getattr(value, "__func__", value)
+            code = getattr(function, "__code__", None)
+            if code is not None and not name.startswith("_") and not code.co_flags & _ANY_KEYWORD:
+                checked = keywords(uses)(function)
+                setattr(kind, name, classmethod(checked) if function is not value else checked)
+        return kind
 
     return decorate
 

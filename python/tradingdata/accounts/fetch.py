@@ -25,7 +25,7 @@ Account = Client | str | Mapping[str, Any]
 
 Fetched = TypeVar("Fetched")
 Item = TypeVar("Item")
-AnyBook = TypeVar("AnyBook", TradeBook, OrderBook)
+FetchedBook = TypeVar("FetchedBook", TradeBook, OrderBook)
 
 _NAMED = 3  # number of accounts listed in a message
 _MOST_KEPT = 250  # clients; each has a connection open, and a process may often have 1,024 files
@@ -202,7 +202,7 @@ class Accounts:
         return client_of(label, self._accounts[label], alone=len(self) == 1)
 
 
-def _joined(kind: type[AnyBook], books: Collection[AnyBook]) -> AnyBook:
+def _joined(kind: type[FetchedBook], books: Collection[FetchedBook]) -> FetchedBook:
     return concat(books) if books else kind()
 
 

@@ -24,7 +24,7 @@ from .fills import Fills, multipliers_of
 from .inputs import Multipliers, amount, as_conditions, chosen, patched, tables_of
 from .issues import noted
 from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
-from .result_table import ResultTable
+from .result_table import BY_CONTRACT, ResultTable
 
 _TAXED = ("brokerage", "exchange", "sebi")  # by GST, unless a rate says otherwise
 _BY_VALUE = {  # the fields of a rate that are fractions of purchases and of sales
@@ -156,16 +156,14 @@ class Charge(Keyed):
     total: float
 
 
+_PARTS = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "other", "gst")
+
+
 class Charges(ResultTable[Charge]):
     """Result of ``charges``: one row for each key."""
 
     _row = Charge
-    _key_columns = (
-        *("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp"),
-        *("other", "gst"),
-    )
-    _summed = _key_columns
-    _size = "total"
+    _view = BY_CONTRACT._replace(columns=_PARTS, sums=_PARTS, rank="total")
 
     @property
     def total(self) -> float:
@@ -178,7 +176,7 @@ class Charges(ResultTable[Charge]):
 
 def charges(
     trades: TradeBook,
-    rates: Sequence[ChargeRate],
+    rates: ChargeRate | Sequence[ChargeRate],
     *,
     day: date | str | None = None,
     rounding: Rounding = None,
@@ -197,7 +195,8 @@ def charges(
 
     Args:
         trades: A trade book, of one or several accounts.
-        rates: The rates, those of special cases first; ``ChargeRate.load`` reads them from a file.
+        rates: The rate, or several, those of special cases first; ``ChargeRate.load`` reads them
+            from a file.
         day: Counts the trades of this day only; a date or ISO text.
         rounding: ``"note"`` rounds as contract notes do, half up, by account, client, day, exchange
             and segment: ``stt`` and ``stamp`` to the rupee, the others to the paisa. A mapping of
@@ -238,7 +237,10 @@ Sums = dict[tuple[date, Key], list[Any]]  # whole numbers of a unit, or fraction
 
 
 def charged(
-    fills: Fills, rates: Sequence[ChargeRate] | None, buy: str, rounding: Rounding
+    fills: Fills,
+    rates: ChargeRate | Sequence[ChargeRate] | None,
+    buy: str,
+    rounding: Rounding,
 ) -> dict[tuple[date, Key], Fraction]:
     """Returns the sum of the levies of each day and key, also where ISINs join keys."""
     if rates is None:
@@ -263,10 +265,14 @@ class _Part(NamedTuple):
 
 
 def charge_sums(
-    fills: Fills, rates: Sequence[ChargeRate], buy: str, rounding: Rounding = None
+    fills: Fills,
+    rates: ChargeRate | Sequence[ChargeRate],
+    buy: str,
+    rounding: Rounding = None,
 ) -> tuple[Sums, int]:
     """Returns the levies of each day and key, exactly, and how many units of them are 1."""
     steps = _steps(rounding)
+    rates = [rates] if isinstance(rates, ChargeRate) else rates
     rows = fills.rows
     require_values(rows, EXECUTED[-2])  # brokerage is by order
     conditions = _conditions(rows, rates)
@@ -441,7 +447,7 @@ def _half_up(value: Any, step: Fraction) -> Fraction:
 def _conditions(rows: Slice, rates: Any) -> list[tuple[bool | None, list[CoreCondition]]]:
     """Returns which part of a day's trades each rate is for, if not all, and its conditions."""
     if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
-        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
+        raise TypeError(f"rates must be one or several td.ChargeRate, not {shown(rates)}")
     found = []
     for rate in rates:
         squared, conditions = rate._conditions()

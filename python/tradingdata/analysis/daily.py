@@ -12,6 +12,7 @@ from typing import Any
 
 from ..books.book import TradeBook
 from ..display.text import counted, group
+from ..display.view import View
 from ..table.rows import declared
 from .changes import LotChange
 from .charging import ChargeRate, Rounding, charged
@@ -64,11 +65,13 @@ class DailyPnl(ResultTable[DailyRow]):
     """
 
     _row = DailyRow
-    _lead = ("day",)
-    _apart = ("account", "client_id")
-    _key_columns = ("net", "realised", "change", "charges", "unrealised")
-    _summed = _key_columns[:-1]
-    _noun = ("day", "days")
+    _view = View(
+        "day",
+        columns=("net", "realised", "change", "charges", "unrealised"),
+        sums=("net", "realised", "change", "charges"),
+        names=("day",),
+        apart=("account", "client_id"),
+    )
 
     pnl: RealisedPnl
 
@@ -106,7 +109,7 @@ def daily_pnl(
     multipliers: Multipliers | None = None,
     changes: Sequence[LotChange] = (),
     match_by: str = MATCH_BY[0],
-    charges: Sequence[ChargeRate] | None = None,
+    charges: ChargeRate | Sequence[ChargeRate] | None = None,
     rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",

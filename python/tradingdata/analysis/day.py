@@ -20,10 +20,10 @@ from .keys import KEYED, Keyed, key_of, keys_of
 from .pnl import matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
-from .result_table import ResultTable
+from .result_table import BY_CONTRACT, ResultTable
 from .unrealised import Unrealised, notes_of, valued
 
-_AMOUNTS = ("realised", "unrealised", "charges", "net")
+_AMOUNTS = ("net", "realised", "unrealised", "charges")
 
 
 @declared
@@ -69,13 +69,12 @@ class DayPnl(ResultTable[DayRow]):
     """
 
     _row = DayRow
-    _key_columns = (
-        *("net", "realised", "unrealised", "charges", "open_quantity"),
-        *("open_average", "price"),
+    _view = BY_CONTRACT._replace(
+        columns=(*_AMOUNTS, "open_quantity", "open_average", "price"),
+        narrow=_AMOUNTS,
+        sums=_AMOUNTS,
+        rank="net",
     )
-    _summed = _AMOUNTS
-    _size = "net"
-    _leading = 4
 
     day: date | None
     pnl: RealisedPnl
@@ -110,9 +109,7 @@ class DayPnl(ResultTable[DayRow]):
         return self.filter(unrealised=None)
 
     def _heading(self) -> str:
-        text = ", ".join(
-            f"{name} {group(getattr(self, name), 2)}" for name in ("net", *_AMOUNTS[:3])
-        )
+        text = ", ".join(f"{name} {group(getattr(self, name), 2)}" for name in _AMOUNTS)
         if self.day is not None:
             text = f"{self.day}: {text if len(self) else 'no trades, and nothing is open'}"
         return text
@@ -128,7 +125,7 @@ def day_pnl(
     multipliers: Multipliers | None = None,
     changes: Sequence[LotChange] = (),
     match_by: str = MATCH_BY[0],
-    charges: Sequence[ChargeRate] | None = None,
+    charges: ChargeRate | Sequence[ChargeRate] | None = None,
     rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",

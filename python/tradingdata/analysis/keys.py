@@ -116,8 +116,6 @@ ORDER_KEY = ("account", "client_id", "order_date_time.day", "exchange", "segment
 EXECUTED = (*ORDER_KEY[:2], "exch_trade_time.day", *ORDER_KEY[3:], "txn_type")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
 ORDER_SIDE = tuple(name.removeprefix("order_date_time.") for name in (*ORDER_KEY, "txn_type"))
-# ``_lead`` and ``_apart`` of a table of sides of orders.
-ORDER_NAMES = (("order_no",), ("account", "exchange", "txn_type", "client_id", "day", "segment"))
 
 SAME, SOME_MISSING, VARIOUS = 1, 2, 4  # as the core reports the values of a group
 

@@ -14,7 +14,7 @@ from .fills import Fills
 from .inputs import Multipliers, days_text
 from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
-from .result_table import ResultTable
+from .result_table import BY_CONTRACT, ResultTable
 
 
 @declared
@@ -60,14 +60,16 @@ class Positions(ResultTable[Position]):
     """
 
     _row = Position
-    _key_columns = (
-        *("net_quantity", "net_cash", "buy_average", "sell_average"),
-        *("buy_quantity", "sell_quantity", "trades"),
+    # Without sums: one of premiums, notional values of futures and shares means nothing.
+    _view = BY_CONTRACT._replace(
+        noun="position",
+        columns=(
+            *("net_quantity", "net_cash", "buy_average", "sell_average"),
+            *("buy_quantity", "sell_quantity", "trades"),
+        ),
+        rank="net_cash",
+        zero="net_quantity",
     )
-    # Without a total: a sum of premiums, notional values of futures and shares means nothing.
-    _noun = ("position", "positions")
-    _size = "net_cash"
-    _zero = "net_quantity"
 
     days: tuple[date, ...]
 

@@ -14,8 +14,8 @@ from .checks import check_codes, require_values
 from .fills import multipliers_at
 from .inputs import IST, Multipliers, both_books, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, Key, OfOrder, lead_columns
-from .result_table import ResultTable
+from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, lead_columns
+from .result_table import BY_ORDER, ResultTable
 
 
 @declared
@@ -66,15 +66,15 @@ class ExecutionQuality(ResultTable[OrderExecution]):
     """Result of ``execution_quality``: one row for each side of an order."""
 
     _row = OrderExecution
-    _lead, _apart = ORDER_NAMES
-    _key_columns = (
-        *("display_name", "improvement", "better_by", "fill_ratio", "to_first_fill"),
-        *("price", "average"),
+    _view = BY_ORDER._replace(
+        columns=(
+            *("display_name", "improvement", "better_by", "fill_ratio", "to_first_fill"),
+            *("price", "average"),
+        ),
+        narrow=("display_name", "improvement", "better_by"),
+        sums=("improvement",),
+        rank="improvement",
     )
-    _noun = ("order", "orders")
-    _leading = 3
-    _summed = ("improvement",)
-    _size = "improvement"
 
     def _heading(self) -> str:
         total = group(self._sum("improvement"), 2)

@@ -13,7 +13,7 @@ from ..display.text import group
 from ..table.rows import declared
 from .inputs import days_text, is_missing
 from .keys import CONTRACT, REQUIRED, Key, Keyed, kind_of, missing_expiries
-from .result_table import ResultTable
+from .result_table import BY_CONTRACT, ResultTable
 
 LONG = "long"
 SHORT = "short"
@@ -63,7 +63,7 @@ class Lots(ResultTable[Lot]):
     """Lots grouped by key, within a key the oldest first."""
 
     _row = Lot
-    _key_columns = ("side", "quantity", "value", "time")
+    _view = BY_CONTRACT._replace(columns=("side", "quantity", "value", "time"))
 
 
 GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
@@ -196,8 +196,10 @@ class Matches(ResultTable[Match]):
     """Matches of opening and closing trades, in the order in which they were closed."""
 
     _row = Match
-    _key_columns = ("side", "realised", "quantity", "close_time", "cost", "proceeds")
-    _summed = ("realised",)
+    _view = BY_CONTRACT._replace(
+        columns=("side", "realised", "quantity", "close_time", "cost", "proceeds"),
+        sums=("realised",),
+    )
 
 
 @declared
@@ -240,12 +242,14 @@ class RealisedPnl(ResultTable[Realised]):
     """
 
     _row = Realised
-    _key_columns = (
-        *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),
-        "unmatched_quantity",
+    _view = BY_CONTRACT._replace(
+        columns=(
+            *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),
+            "unmatched_quantity",
+        ),
+        sums=("realised",),
+        rank="realised",
     )
-    _summed = ("realised",)
-    _size = "realised"
 
     days: tuple[date, ...]
     unmatched: Lots

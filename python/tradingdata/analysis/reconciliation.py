@@ -16,8 +16,8 @@ from ..table.rows import declared
 from .fills import multipliers_at
 from .inputs import Multipliers, amount, both_books, with_entries
 from .issues import UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, Key, OfOrder
-from .result_table import ResultTable
+from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
+from .result_table import BY_ORDER, ResultTable
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
@@ -68,6 +68,9 @@ class OrderCheck(OfOrder):
     multiplier: int | None
 
 
+_COMPARED = ("finding", "display_name", "orders_quantity", "trades_quantity")
+
+
 class Reconciliation(ResultTable[OrderCheck]):
     """Result of ``reconcile``: one row for each side of an order, with or without a fill.
 
@@ -77,13 +80,12 @@ class Reconciliation(ResultTable[OrderCheck]):
     """
 
     _row = OrderCheck
-    _lead, _apart = ORDER_NAMES
-    _key_columns = (
-        *("finding", "display_name", "orders_quantity", "trades_quantity"),
-        *("orders_average", "trades_average"),
+    _view = BY_ORDER._replace(
+        noun="row",
+        columns=(*_COMPARED, "orders_average", "trades_average"),
+        narrow=_COMPARED,
+        rank="finding",
     )
-    _leading = 4
-    _is_ranked = True
 
     other_days: int
 

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 from math import isinf
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from .. import _core
 from .._util.declarations import kinds_of
 from ..display.text import ENDS, Shown, group
+from ..display.view import View
 from ..table.rows import declared
 from ..table.table import Record, Table
-from .keys import KEY, ORDER_NAMES, ORDER_SIDE, Keyed, OfOrder
+from .keys import KEY, ORDER_SIDE, Keyed, OfOrder
 
 # More than any sum of floats has, whose digits are between 1e-324 and 1e309.
 _ALL_DIGITS = 1000
@@ -30,6 +31,19 @@ def exact_sum(values: Sequence[float | None]) -> float:
     return total
 
 
+# Of rows about contracts: a symbol may have many expiries, a name has one.
+BY_CONTRACT = View(
+    names=("display_name", "symbol", "security_id"),
+    apart=tuple("account exchange product client_id segment expiry_date security_id".split()),
+)
+# Of rows about one side of an order.
+BY_ORDER = View(
+    "order",
+    names=("order_no",),
+    apart=("account", "exchange", "txn_type", "client_id", "day", "segment"),
+)
+
+
 class ResultTable(Table[Record]):
     """The result of a calculation: rows of one type, with a schema independent of the data.
 
@@ -37,16 +51,7 @@ class ResultTable(Table[Record]):
     ``filter`` returns has the issues, lots and matches of its rows.
     """
 
-    # Columns of a display: those that name a row, the first known of which is shown, and those that
-    # distinguish rows of the same name. A symbol may have many expiries, a name has one.
-    _lead: ClassVar[tuple[str, ...]] = ("display_name", "symbol", "security_id")
-    _apart: ClassVar[tuple[str, ...]] = (
-        *("account", "exchange", "product", "client_id", "segment", "expiry_date", "security_id"),
-    )
-    _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
-    _leading = 2  # number of key columns shown on any screen
-    _size: ClassVar[str] = ""  # column by which rows are sorted, the largest amount first
-    _zero: ClassVar[str] = ""  # rows with zero in this column come last; defaults to _size
+    _view = BY_CONTRACT
 
     _issues: ResultTable[Any] | None
 
@@ -108,39 +113,29 @@ class ResultTable(Table[Record]):
 
     def _ranks(self) -> list[Any]:
         """Returns the rank of each row, the most important least; empty to keep their order."""
-        if not self._size:
+        rank, zero = self._view.rank, self._view.zero
+        if not rank:
             return []
-        sizes, zeros = self._column(self._size), self._column(self._zero or self._size)
+        sizes, zeros = self._column(rank), self._column(zero or rank)
         return [(not zero, -abs(size or 0)) for size, zero in zip(sizes, zeros, strict=True)]
 
     def _sum(self, name: str) -> float:
         return exact_sum(self._column(name))
 
-    def _total(self) -> dict[str, float]:
-        return {name: self._sum(name) for name in self._summed if len(self) > 1}
-
-    @property
-    def _is_ranked(self) -> bool:  # type: ignore[override]
-        return bool(self._size)
-
-    def _naming_columns(self) -> list[str]:
-        """Returns a name, and the columns that distinguish rows of one name."""
-        known = (name for name in self._lead if any(self._column(name)))
-        shown = [next(known, self._lead[-1])]
-        seen = len(set(self._column(shown[0])))
-        for name in self._apart:
-            found = len(set(zip(*map(self._column, (*shown, name)), strict=True)))
-            if found > seen:
+    def _view_of_rows(self) -> View:
+        view = self._view
+        known = (name for name in view.names if any(self._column(name)))
+        shown = [next(known, view.names[-1])]
+        distinct = len(set(self._column(shown[0])))
+        for name in view.apart:
+            keys = len(set(zip(*map(self._column, (*shown, name)), strict=True)))
+            if keys > distinct:
                 shown.append(name)
-                seen = found
-        return shown
-
-    def _display_columns(self) -> list[str]:
-        return list(dict.fromkeys((*self._naming_columns(), *self._key_columns)))
-
-    @property
-    def _essential(self) -> list[str]:  # type: ignore[override]
-        return [*self._naming_columns(), *self._key_columns[: self._leading]]
+                distinct = keys
+        return view._replace(
+            columns=tuple(dict.fromkeys((*shown, *view.columns))),
+            narrow=(*shown, *(view.narrow or view.columns[:2])),
+        )
 
 
 @declared
@@ -162,8 +157,7 @@ class ResultIssues(ResultTable[ResultIssue]):
     """The ``issues`` of a result by contract; what concerns all of it has no key."""
 
     _row = ResultIssue
-    _key_columns = ("problem", "count", "detail")
-    _noun = ("issue", "issues")
+    _view = BY_CONTRACT._replace(noun="issue", columns=("problem", "count", "detail"))
 
 
 @declared
@@ -184,7 +178,5 @@ class OrderIssue(OfOrder):
 class OrderIssues(ResultTable[OrderIssue]):
     """The ``issues`` of a result by order."""
 
-    _lead, _apart = ORDER_NAMES
     _row = OrderIssue
-    _key_columns = ("problem", "count", "detail")
-    _noun = ("issue", "issues")
+    _view = BY_ORDER._replace(noun="issue", columns=("problem", "count", "detail"))

@@ -16,7 +16,7 @@ from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
 from .keys import CONTRACT, KEY, KEYED, Key, Keyed, contract_of
 from .position import Positions
 from .realised import LONG, SHORT, GivenLots, RealisedPnl, read_lots, rows_of
-from .result_table import ResultTable
+from .result_table import BY_CONTRACT, ResultTable
 
 
 @declared
@@ -50,9 +50,11 @@ class UnrealisedPnl(ResultTable[Unrealised]):
     """Result of ``unrealised_pnl``: one row for each key with an open quantity."""
 
     _row = Unrealised
-    _key_columns = ("unrealised", "quantity", "average", "price", "market_value")
-    _summed = ("unrealised",)
-    _size = "unrealised"
+    _view = BY_CONTRACT._replace(
+        columns=("unrealised", "quantity", "average", "price", "market_value"),
+        sums=("unrealised",),
+        rank="unrealised",
+    )
 
     @property
     def unrealised(self) -> float:

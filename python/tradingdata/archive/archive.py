@@ -19,14 +19,14 @@ from ..client.client import Client
 from ..errors import DataWarning
 from . import coverage
 from .arrivals import Arrivals, Fetched
-from .coverage import Day, MissingDay, Span, sessions_of, span_of
+from .coverage import Clock, Day, MissingDay, Span, sessions_of, span_of
 from .databases import cursor, explained
 from .ingest import (
     KINDS,
-    AnyBook,
     ArchiveFetch,
     Ingest,
     Received,
+    StoredBook,
     withdrawal,
 )
 from .log import months_of
@@ -82,7 +82,7 @@ class Archive:
         path: str | os.PathLike[str],
         *,
         tz: str | tzinfo | None = None,
-        day_start: time | str | None = None,
+        day_start: Clock = None,
         calendar: Any = None,
         holidays: Iterable[Day] = (),
         sessions: Iterable[Day] = (),
@@ -202,7 +202,7 @@ class Archive:
         return found if accounts is not None else found[labels[0]]
 
     def add(
-        self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
+        self, book: StoredBook, *, account: str | None = None, at: datetime | None = None
     ) -> ArchiveFetch:
         """Adds a book, such as one from ``load`` or ``from_json``.
 
@@ -330,8 +330,8 @@ class Archive:
         """
         return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
 
-    def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> AnyBook:
-        def read(connection: Any) -> AnyBook:
+    def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> StoredBook:
+        def read(connection: Any) -> StoredBook:
             span = self._covered(name, start, end, account, missing_ok)
             return self._reader.book(connection, name, span)
 
@@ -441,7 +441,7 @@ class Archive:
             return [self._ingest.entry(line, withdrawn=line["id"] in gone) for line in lines]
 
     def missing(
-        self, start: Day, end: Day, *, account: str | None = None, after: time | str | None = None
+        self, start: Day, end: Day | None = None, *, account: str | None = None, after: Clock = None
     ) -> list[MissingDay]:
         """Returns the days (inclusive) on which a book was not fetched.
 
@@ -452,13 +452,13 @@ class Archive:
 
         Args:
             start: The first day.
-            end: The last day.
+            end: The last day; ``start`` if None.
             account: The label of one account, ``""`` for the one without a label; all if None.
             after: A time of day in the archive's time zone, such as "15:30": responses received
                 earlier do not count for that day, because they may be incomplete.
         """
         since = None if after is None else validate.time_of_day("after", after)
-        span = span_of(validate.day("start", start), validate.day("end", end), account)
+        span = span_of(validate.day("start", start), end, account)
         counts = self._ingest.since(since) if since else None
         return self._reader.gaps(span, counts)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 from .._util import validate
@@ -17,6 +17,7 @@ from ..errors import ArchiveError, ConfigurationError, DataWarning
 from .log import Line, Log
 
 Day = date | str
+Clock = time | str | None
 Rank = tuple[str, str, str]
 
 _MOST_LISTED = 8  # in a message

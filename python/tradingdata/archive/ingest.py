@@ -21,7 +21,7 @@ from .databases import connection, cursor, explained
 from .log import Line, Log, months_of
 from .store import Rows, Store
 
-AnyBook = TradeBook | OrderBook
+StoredBook = TradeBook | OrderBook
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 _EARLIEST = date(1990, 1, 1)
@@ -324,7 +324,7 @@ def merge(book: str, month: str, files: list[tuple[str, str]], rows: int) -> Row
     return Rows(book, month, rows, written)
 
 
-def _sent(book: AnyBook) -> _core.Slice | None:
+def _sent(book: StoredBook) -> _core.Slice | None:
     """Returns the text of each row, as it was sent, that may have values that did not fit."""
     lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
     columns = [book._rows.column(name) for name in lost & set(book.columns)]

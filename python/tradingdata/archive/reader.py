@@ -15,7 +15,7 @@ from ..table.rows import Order
 from . import coverage, views
 from .coverage import Day, MissingDay, Span, span_of
 from .databases import connection, explained
-from .ingest import KINDS, AnyBook, time_of
+from .ingest import KINDS, StoredBook, time_of
 from .log import Line, Log, Lost
 from .store import BOOKS, Store
 
@@ -212,7 +212,7 @@ class Reader:
                     raise
         raise AssertionError
 
-    def book(self, connection: Any, name: str, span: Span) -> AnyBook:
+    def book(self, connection: Any, name: str, span: Span) -> StoredBook:
         """Returns a book of the newest states by day and time, with the issues of lost values."""
         query, parts, has_lost = self.select(connection, name, span)
         least = sum(part.rows for part in parts)
@@ -286,7 +286,9 @@ class Reader:
 
         return self.retried(read, self.store.folder.local(""))
 
-    def _with_lost(self, name: str, book: AnyBook, sent: Sequence[tuple[int, str]]) -> AnyBook:
+    def _with_lost(
+        self, name: str, book: StoredBook, sent: Sequence[tuple[int, str]]
+    ) -> StoredBook:
         """Returns a book with the issues of values that did not fit when they were received.
 
         Args:
@@ -301,14 +303,14 @@ class Reader:
         lost = [x._replace(row=sent[x.row][0]) for x in found if x.lost and x.raw]
         if lost:
             warn_of_lost(lost, book._record)
-            whole: AnyBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
+            whole: StoredBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
             return whole
         return book
 
-    def as_book(self, name: str, rows: Any) -> AnyBook:
+    def as_book(self, name: str, rows: Any) -> StoredBook:
         """Returns the rows of a relation as a book."""
         try:
-            book: AnyBook = KINDS[name].from_arrow(rows, keep_personal_data=self.keep)
+            book: StoredBook = KINDS[name].from_arrow(rows, keep_personal_data=self.keep)
         except ValueError as error:
             raise OSError(str(error)) from error
         return book

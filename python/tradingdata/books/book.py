@@ -12,8 +12,10 @@ from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.pickles import reduced
 from .._util.time_zones import zone_from
-from .._util.validate import flag, no_field, shown, text
-from ..display.text import ENDS, KEY_COLUMNS, Shown, book_cells, book_heading
+from .._util.validate import flag, method_keywords, no_field, text
+from ..display.text import ENDS, Shown, book_cells, book_heading
+from ..display.view import VIEWS, View
+from ..table.export import KEYWORDS
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore, compare
@@ -49,6 +51,7 @@ ArrowTable = ArrowStream | ArrowArray
 UNCOUNTED = ("row_no", "ref_ltp")
 
 
+@method_keywords(KEYWORDS)
 class Book(Table[Record]):
     """An immutable sequence of records of one type, in the order of the response.
 
@@ -65,8 +68,7 @@ class Book(Table[Record]):
     _issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None
 
     def __init_subclass__(cls) -> None:
-        declared = RECORDS[cls._record]
-        cls._noun, cls._essential = declared["noun"], declared["narrow"]
+        cls._view = VIEWS[cls._record]
 
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
         """Constructs a book from records of its type.
@@ -77,6 +79,8 @@ class Book(Table[Record]):
         Raises:
             TypeError: ``records`` is not an iterable of such records.
         """
+        if hasattr(records, "__arrow_c_stream__") and not isinstance(records, Table):
+            raise TypeError(f"read a table of another library with {cls.__name__}.from_arrow")
         return cls._of(_core.from_rows(cls._record, list(records)), issues=())
 
     @classmethod
@@ -98,14 +102,14 @@ class Book(Table[Record]):
     @property
     def issues(self) -> tuple[Issue, ...]:
         """Values of the response that did not fit; a slice has the issues of its response."""
-        found = self._issues
-        if found is None:
-            found = decode_issues(self._rows)
-            found += () if self._response is None else response_issues(self._rows)
-        elif callable(found):
-            found = found()
-        self._issues = found
-        return found
+        issues = self._issues
+        if issues is None:
+            issues = decode_issues(self._rows)
+            issues += () if self._response is None else response_issues(self._rows)
+        elif callable(issues):
+            issues = issues()
+        self._issues = issues
+        return issues
 
     @property
     def response(self) -> Response | None:
@@ -116,17 +120,15 @@ class Book(Table[Record]):
     def _title(self) -> str:
         return self._record
 
-    def _display_columns(self) -> list[str]:
-        absent = self._absent()
-        return [name for name in KEY_COLUMNS[self._record] if name not in absent]
-
-    def _absent(self) -> set[str]:
+    def _view_of_rows(self) -> View:
         labelled = self._response is not None and self._response.account  # the heading says so
-        return {
+        silent = frozenset(
             field["name"]
             for field in RECORDS[self._record]["fields"]
             if field["local"] and (labelled or not self._rows.has_value(field["name"]))
-        }
+        )
+        columns = tuple(name for name in self._view.columns if name not in silent)
+        return self._view._replace(columns=columns, silent=silent)
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)
@@ -135,7 +137,7 @@ class Book(Table[Record]):
         self, columns: Sequence[str] | None = None, ends: int = ENDS
     ) -> tuple[str, Shown | None]:
         if not len(self):
-            return book_heading(self), None
+            return book_heading(self) + self._why_none(), None
         shown = Shown(self, columns, ends=ends)
         return book_heading(self, shown.without_common_day(self)), shown
 
@@ -479,11 +481,13 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
     for part in parts:
         if type(part) is not kind or not issubclass(kind, Book):
             raise TypeError(
-                f"only books of one type can be joined, not {kind.__name__} with {shown(part)}"
+                "concat takes a list of books of one type, not "
+                + " and ".join(dict.fromkeys((kind.__name__, type(part).__name__)))
             )
     filled = [book._rows for book in parts if len(book)]  # an empty book has no zone to differ in
     joined = _core.join(filled or [parts[0]._rows])
-    # Those of a response are found when they are asked for, in its rows, so that it can be freed.
+    # The issues of a response are computed on first use, from the joined rows, so that the
+    # response can be freed.
     known = [
         (len(book), decode_issues(book._rows), True)
         if book._issues is None and book._response is not None

@@ -18,9 +18,9 @@ _COUNTED = [
     for field in RECORDS["Order"]["fields"]
     if field["kind"] != "timestamp" and not field["personal"]
 ]
-# What a calculation takes from a trade.
+# The fields of a trade that calculations use.
 _EXECUTED = ("txn_type", "quantity", "traded_price")
-# Whoever keeps a record keeps at most this many in memory.
+# Keeping one record alive retains at most this many.
 _TOGETHER = 16
 _ABSENT = object()
 
@@ -132,7 +132,7 @@ def _differing(
     names: Sequence[str],
 ) -> defaultdict[int, list[str]]:
     """Returns the fields that differ, by row of ``records``."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    fields: defaultdict[int, list[str]] = defaultdict(list)
     # Most books begin with the records of the one before, and most of these are equal.
     in_step = all(at == row == old for at, (row, old) in enumerate(pairs))
     shared = len(pairs)
@@ -142,8 +142,8 @@ def _differing(
             continue
         for row, old in pairs:
             if now[row] != was[old]:
-                found[row].append(name)
-    return found
+                fields[row].append(name)
+    return fields
 
 
 def changes_of(

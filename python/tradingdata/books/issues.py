@@ -56,14 +56,16 @@ def response_issues(rows: Slice) -> tuple[Issue, ...]:
     Those do not show the value, in which a service may have sent the access token: only the decoder
     knows it.
     """
-    found: list[tuple[str, str, list[int]]] = []
+    findings: list[tuple[str, str, list[int]]] = []
     if "client_id" in _core.names_of(rows.record):
-        found.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
+        findings.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
     if rows.record == "Trade":
         again = [row for _, row in repeated(rows, RECORDS["Trade"]["identity"])]
-        found.append(("trade_no", "the same trade more than once", again))
+        findings.append(("trade_no", "the same trade more than once", again))
     return tuple(
-        Issue(field, problem, len(odd), odd[0], "", False) for field, problem, odd in found if odd
+        Issue(field, problem, len(odd), odd[0], "", False)
+        for field, problem, odd in findings
+        if odd
     )
 
 
@@ -74,14 +76,14 @@ def joined_issues(
 
     Those of a response may be of single values only, which a flag says.
     """
-    found: list[Issue] = []
+    joined: list[Issue] = []
     start = 0
     for length, issues, of_values_only in parts:
         if of_values_only:
             issues += response_issues(rows[start : start + length])
-        found += (issue._replace(row=start + issue.row) for issue in issues)
+        joined += (issue._replace(row=start + issue.row) for issue in issues)
         start += length
-    return tuple(found)
+    return tuple(joined)
 
 
 def _of_other_clients(rows: Slice) -> list[int]:
@@ -114,8 +116,8 @@ def warn_of_lost(issues: Iterable[Issue], record: str) -> None:
         return
     named = ", ".join(fields[:_NAMED]) + (", ..." if len(fields) > _NAMED else "")
     count = f"values of {len(fields)} fields" if len(fields) > 1 else "values"
-    what = f"{count} were lost or missing ({named}): the result's .issues says which"
-    warn_user(DataWarning(what))
+    message = f"{count} were lost or missing ({named}): the result's .issues says which"
+    warn_user(DataWarning(message))
 
 
 _HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals
@@ -126,12 +128,12 @@ def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
     """Returns the issues that ``check()`` finds in rows, which may be a complete response."""
     import json
 
-    found = _of_trades(rows) if rows.record == "Trade" else _of_orders(rows)
+    findings = _of_trades(rows) if rows.record == "Trade" else _of_orders(rows)
     if is_whole:  # row numbers of a part have gaps, and those of a concatenation repeat
-        found += _of_row_numbers(rows)
+        findings += _of_row_numbers(rows)
     return tuple(
         Issue(field, problem, len(odd), odd[0][0], json.dumps(odd[0][1]), False)
-        for field, problem, odd in found
+        for field, problem, odd in findings
         if odd
     )
 

@@ -18,21 +18,21 @@ from .issues import repeated
 if TYPE_CHECKING:
     from datetime import date, datetime
 
-    Key = tuple[Any, ...]
+    Identity = tuple[Any, ...]
 
-# A second number, and the values that must fit too where the first number is missing.
+# The second number of a record, and the values that must fit too if the first number is missing.
 _SECOND = {"Trade": "order_no", "Order": "exch_order_no"}
 _PROOF = {
     "Trade": ("security_id", "txn_type", "quantity", "traded_price"),
     "Order": ("security_id", "txn_type", "quantity"),
 }
-# The times whose days tell records of one number apart. The day on which the exchange received an
-# order is not among them: an order that is valid for several days may reach it on each.
+# The times whose days distinguish records with the same number. The day on which the exchange
+# received an order is not among them: an order for several days may reach it on each.
 _DAYS = {
     "Trade": RECORDS["Trade"]["event_times"],
     "Order": RECORDS["Order"]["event_times"][:1],
 }
-# Rows of one key on each side up to which every pair is compared; more are paired in order.
+# If a key has more rows than this on one side, they are paired in order, not compared one by one.
 _MOST_COMPARED = 16
 
 
@@ -72,7 +72,7 @@ def distinct(trades: _core.Slice) -> _core.Slice:
     return trades.take([row for row in range(len(trades)) if row not in again]) if again else trades
 
 
-def _keys(records: _core.Slice) -> list[Key]:
+def _keys(records: _core.Slice) -> list[Identity]:
     """Returns the identity of each record, with the days of its times; the number comes first."""
     record = RECORDS[records.record]
     days = (map(_day_of, records.column(name)) for name in _DAYS[record["name"]])
@@ -86,19 +86,19 @@ def _day_of(moment: datetime | None) -> date | None:
 def _by_key(
     records: _core.Slice,
     previous: _core.Slice,
-    keys: list[Key],
-    known_keys: list[Key],
+    keys: list[Identity],
+    known_keys: list[Identity],
     values: Sequence[str],
 ) -> tuple[list[int | None], list[int]]:
     """Matches records some of which have the same key: equal ones first, then the most alike."""
     matches: list[int | None] = [None] * len(keys)
     rows, known = _rows_by(keys), _rows_by(known_keys)
-    for key, found in rows.items():
+    for key, now_rows in rows.items():
         earlier = known.get(key, [])
-        if len(found) == len(earlier) == 1:
-            matches[found[0]] = earlier.pop()
+        if len(now_rows) == len(earlier) == 1:
+            matches[now_rows[0]] = earlier.pop()
         elif earlier:
-            now = dict(zip(found, _values(records, found, values), strict=True))
+            now = dict(zip(now_rows, _values(records, now_rows, values), strict=True))
             was = dict(zip(earlier, _values(previous, earlier, values), strict=True))
             for row, match in _closest(now, was):
                 matches[row] = match
@@ -113,11 +113,11 @@ def _rows_by(keys: Iterable[Any]) -> defaultdict[Any, list[int]]:
     return rows
 
 
-def _values(records: _core.Slice, rows: list[int], names: Sequence[str]) -> list[Key]:
+def _values(records: _core.Slice, rows: list[int], names: Sequence[str]) -> list[Identity]:
     return list(zip(*records.cells(rows, names), strict=True)) if names else [()] * len(rows)
 
 
-def _closest(now: dict[int, Key], was: dict[int, Key]) -> list[tuple[int, int]]:
+def _closest(now: dict[int, Identity], was: dict[int, Identity]) -> list[tuple[int, int]]:
     """Pairs rows of one key, by their values; removes them from both."""
     pairs = []
     equal = defaultdict(list)
@@ -139,15 +139,15 @@ def _closest(now: dict[int, Key], was: dict[int, Key]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _differences(value: Key, other: Key) -> int:
+def _differences(value: Identity, other: Identity) -> int:
     return sum(a != b for a, b in zip(value, other, strict=True))
 
 
 def _fit(
     records: _core.Slice,
     previous: _core.Slice,
-    keys: list[Key],
-    known_keys: list[Key],
+    keys: list[Identity],
+    known_keys: list[Identity],
     matches: list[int | None],
     left: list[int],
 ) -> None:
@@ -161,7 +161,8 @@ def _fit(
         row: (*known_keys[row], *more)
         for row, more in zip(left, _values(previous, left, facts), strict=True)
     }
-    # Found by its number, a record has to agree in its key; by its second number, in all facts.
+    # A record that is found by its number has to agree in its key; by its second number, in all
+    # facts.
     second = len(keys[0])
     for place, length in (0, second), (second, second + len(facts)):
         rows_with: defaultdict[Any, list[int]] = defaultdict(list)
@@ -178,7 +179,7 @@ def _fit(
     left[:] = was
 
 
-def _agree(values: Key, others: Key) -> bool:
+def _agree(values: Identity, others: Identity) -> bool:
     return all(
         value == other or _is_missing(value) or _is_missing(other)
         for value, other in zip(values, others, strict=True)

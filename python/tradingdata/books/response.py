@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .._core import Slice
 from .._util.pickles import reduced
+from ..display.text import counted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -34,7 +35,7 @@ class Response:
         masked: Whether personal values in ``content`` are masked.
     """
 
-    # In the order in which they are passed.
+    # In the order of the arguments of __init__.
     __slots__ = (
         "_rows account status_code attempts elapsed received_at served_at __weakref__".split()
     )
@@ -57,7 +58,7 @@ class Response:
         received_at: int | datetime | None = None,
         served_at: int | datetime | None = None,
     ) -> None:
-        # As the core has them, they are microseconds and seconds since 1970.
+        # The core passes microseconds and seconds since 1970.
         if isinstance(received_at, int):
             received_at = _EPOCH + timedelta(microseconds=received_at)
         if isinstance(served_at, int):
@@ -108,7 +109,7 @@ class Response:
         size = len(self.content)
         status = "offline" if self.status_code is None else self.status_code
         account = f" account={self.account!r}" if self.account else ""
-        return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
+        return f"<Response {status}{account} {size:,} bytes, {counted(self.attempts, 'attempt')}>"
 
 
 def restored_response(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:

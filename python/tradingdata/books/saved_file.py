@@ -17,9 +17,9 @@ from ..table.selection import parquet_library
 
 _VERSION = 2
 # The metadata are the last member, so that the body around them stays as it was received. JSON
-# text escapes quotation marks, so that neither they nor a value in the body has this in it.
+# escapes quotation marks in text, so the marker occurs neither in the metadata nor in a value.
 _MEMBER = b',"_tradingdata":'
-# What is not an object, a list of rows, becomes a member of one.
+# A body that is a list of rows, not an object, becomes a member of an object.
 _WRAPPED = b'{"data":'
 
 
@@ -82,11 +82,11 @@ def read(
         raise ValueError(
             f"{path} was written by another version of tradingdata: read it with that version"
         )
-    given = facts.pop("facts_sha256", None)
+    facts_digest = facts.pop("facts_sha256", None)
     body = before + after
     if facts.get("wrapped") and after == b"}" and before.startswith(_WRAPPED):
         body = before[len(_WRAPPED) :]
-    if given != _digest(facts) or hashlib.sha256(body).hexdigest() != facts["sha256"]:
+    if facts_digest != _digest(facts) or hashlib.sha256(body).hexdigest() != facts["sha256"]:
         raise ValueError(f"{path} is damaged or was edited: its content has another checksum")
     if facts["record"] != record:
         raise ValueError(f"{path} holds {facts['record']} records, not {record}")

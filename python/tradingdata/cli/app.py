@@ -96,8 +96,8 @@ def load_commands(name: str = "") -> None:
     """Imports the module of a command, or all modules if it is the name of none."""
     if name == "--version":
         return
-    found = [module for module, commands in _MODULES.items() if name in commands]
-    for module in found or _MODULES:
+    modules = [module for module, commands in _MODULES.items() if name in commands]
+    for module in modules or _MODULES:
         import_module(f".{module}", __package__)
 
 

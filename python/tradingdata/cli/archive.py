@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata.books.book import OrderBook, TradeBook
-from tradingdata.display.text import group
+from tradingdata.display.text import counted
 from tradingdata.errors import ArchiveError
 
 from .errors import UsageError, fitting
@@ -66,8 +66,8 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Days:
-    """RowOptions of days and accounts."""
+class DayRange:
+    """Days and accounts of an archive."""
 
     start: Annotated[
         str | None, argument("First day, such as 2026-11-20 (default: all days).", "START")
@@ -125,9 +125,9 @@ def fetch(
             _rescue(error, path)
             raise
     for entry in fetched:
-        days, rows = ", ".join(map(str, entry.days)), group(entry.rows)
+        days, rows = ", ".join(map(str, entry.days)), counted(entry.rows, "row")
         known = "" if entry.stored or not entry.rows else ", which were stored before"
-        write_out(f"{entry.book:<6}  {days}  {rows} rows{known}\n".encode())
+        write_out(f"{entry.book:<6}  {days}  {rows}{known}\n".encode())
 
 
 def _rescue(error: ArchiveError, archive: str) -> None:
@@ -174,7 +174,7 @@ def add(
     for file, book in zip(saved, books, strict=True):
         entry = fitting(lambda book=book: archive.add(book, account=account))  # type: ignore[misc]
         known = "" if entry.stored or not entry.rows else ", which were stored before"
-        line = f"{file}: {group(entry.rows)} {entry.book}{known}\n"
+        line = f"{file}: {counted(entry.rows, entry.book.removesuffix('s'))}{known}\n"
         write_out(line.encode())
 
 
@@ -188,7 +188,7 @@ def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
 def _register_book(name: str, record: str) -> None:
     """Registers the command that shows the trades or the orders of some days."""
 
-    def show(stored: Stored, only: RowOptions, output: BookOutput, days: Days) -> None:
+    def show(stored: Stored, only: RowOptions, output: BookOutput, days: DayRange) -> None:
         destination = book_destination(record, output, only)
         destination.take(days.read(stored, name))
 
@@ -218,7 +218,7 @@ tradingdata archive missing books 2026-11-09 2026-11-13 \
 def missing(
     stored: Stored,
     start: Annotated[str, argument("First day, such as 2026-11-01.", "START")],
-    end: Annotated[str, argument("Last day.", "END")],
+    end: Annotated[str | None, argument("Last day (default: same as START).", "END")] = None,
     account: Account = None,
     holidays: Holidays = "",
     after: Annotated[
@@ -230,8 +230,8 @@ def missing(
     A day counts as missing if one of the two books was not fetched.
     """
     archive = stored.open(holidays)
-    found = fitting(lambda: archive.missing(start, end, after=after, account=account))
-    rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in found]
+    gaps = fitting(lambda: archive.missing(start, end, after=after, account=account))
+    rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in gaps]
     write_lines(("day", "account", "books"), rows)
 
 
@@ -248,7 +248,7 @@ def sql(
     stored: Stored,
     query: Annotated[str, argument("An SQL query (DuckDB).", "QUERY")],
     output: Output,
-    days: Days,
+    days: DayRange,
 ) -> None:
     """Query the archive in SQL.
 
@@ -268,8 +268,8 @@ def sql(
 @command("archive verify", "tradingdata archive verify books")
 def verify(stored: Stored) -> None:
     """Verify every byte of every file."""
-    rows = stored.open().verify()
-    write_out(f"{group(rows)} rows are as they were stored\n".encode())
+    rows = counted(stored.open().verify(), "row")
+    write_out(f"{rows} verified\n".encode())
 
 
 @command("archive compact", "tradingdata archive compact books")
@@ -279,5 +279,5 @@ def compact(stored: Stored) -> None:
     Run it monthly. Keeps all states of all records. Deletes files that were merged a day ago, and
     what killed programs left.
     """
-    saved = stored.open().compact()
-    write_out(f"{group(max(saved, 0))} fewer files\n".encode())
+    files = counted(max(stored.open().compact(), 0), "fewer file")
+    write_out(f"{files}\n".encode())

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tradingdata.display.text import group, printable
+from tradingdata._util.plans import Result
+from tradingdata.display.text import counted, group, printable
 from tradingdata.errors import TradingDataError
 
-from .errors import Code, Result, code_of, for_a_terminal
+from .errors import Code, code_of, for_a_terminal
 from .options import Connection, command, received
 from .terminal import console
 
@@ -80,7 +81,7 @@ def _accepted(client: Client) -> str:
         *(_timed(lambda: len(received(client.order_book))) for _ in range(_CALLS)), strict=True
     )
     took = f"{group(median(times), 1)} ms, the median of {_CALLS} calls"
-    return f"accepted: {group(sizes[-1])} orders today, in {took}"
+    return f"accepted: {counted(sizes[-1], 'order')} today, in {took}"
 
 
 def _timed(call: Callable[[], Result]) -> tuple[float, Result]:

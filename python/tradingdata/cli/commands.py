@@ -74,10 +74,10 @@ def search(
     destination = book_destination("Stock", output, only)
     with connection.client(token=False, **vars(care)) as client:
         most = None if only.where or only.sort else only.limit
-        found = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
-        book = received(found.all)
+        matches = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
+        book = received(matches.all)
     destination.take(book)
-    doubt = found._paging.warning  # `received` silences the warning
+    doubt = matches._paging.warning  # `received` silences the warning
     if doubt is not None:
         remark(for_a_terminal(doubt), style="yellow")
 
@@ -105,5 +105,5 @@ def stock(
     destination = book_destination("Stock", output)
     fitting(lambda: words("SYMBOL", identifier))
     with connection.client(token=False) as client:
-        found = client.stock(identifier)
-    destination.take_one(StockList([found]))
+        listed = client.stock(identifier)
+    destination.take_one(StockList([listed]))

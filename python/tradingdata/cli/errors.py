@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from tradingdata._util.plans import Result
 from tradingdata.errors import (
     ArchiveError,
     AuthenticationError,
@@ -21,8 +22,6 @@ from tradingdata.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
-
-Result = TypeVar("Result")
 
 
 class UsageError(Exception):
@@ -81,7 +80,7 @@ def code_of(error: BaseException) -> Code:
 
 
 _IN_PYTHON = re.compile("`(client|error)[.]")  # in notes
-# What a message says to a script, and what does the same on the command line.
+# Python arguments that messages name, and the options that replace them on the command line.
 _OPTIONS = {
     "`overwrite=True`": "--force",
     "`missing_ok`": "--missing-ok",

@@ -22,22 +22,21 @@ import typer
 from tradingdata import _core
 from tradingdata._util import validate
 from tradingdata._util.declarations import RECORDS, kinds_of
+from tradingdata._util.plans import Result
 from tradingdata._util.validate import did_you_mean, shown
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning
 from tradingdata.table.conditions import Condition, moment_of
 
-from .errors import Result, UsageError
+from .errors import UsageError
 from .terminal import remark, watched
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from tradingdata.books.book import Book
+    from tradingdata.books.book import AnyBook
     from tradingdata.client.options import Retry
-
-    AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 
 COMMANDS: dict[str, tuple[Callable[..., int | None], str]] = {}
@@ -92,7 +91,10 @@ def spread(function: Callable[..., int | None]) -> Callable[..., int | None]:
             groups[parameter.name] = hint
             of_fields = get_type_hints(hint, include_extras=True)
             own = signature(groups[parameter.name]).parameters.values()
-            parameters += [each.replace(annotation=of_fields[each.name]) for each in own]
+            parameters += [
+                own_parameter.replace(annotation=of_fields[own_parameter.name])
+                for own_parameter in own
+            ]
         else:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
     parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
@@ -110,7 +112,7 @@ def spread(function: Callable[..., int | None]) -> Callable[..., int | None]:
 def _expanded(value: Any) -> Any:
     """Returns paths with their ``~`` replaced; shells leave that of ``--output=~/x`` alone."""
     if isinstance(value, list):
-        return [_expanded(each) for each in value]
+        return [_expanded(item) for item in value]
     return Path(validate.path("path", value)) if isinstance(value, Path) else value
 
 
@@ -174,9 +176,9 @@ class Connection:
             raise UsageError("--timeout is a number of seconds above 0")
         name = self.profile or os.environ.get(PROFILE_VARIABLE)
         options = load_profile(name) if name else {}
-        # What is not set leaves the choice to the profile.
-        given = {key: value for key, value in {**asked, "timeout": self.timeout}.items() if value}
-        client = Client(**{"on_retry": _remark_retry, **options, **given})
+        # An option that is not set leaves the choice to the profile.
+        chosen = {key: value for key, value in {**asked, "timeout": self.timeout}.items() if value}
+        client = Client(**{"on_retry": _remark_retry, **options, **chosen})
         if token:
             client._tokens.require()
         return client
@@ -303,27 +305,29 @@ def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[st
 
 def _listed(what: str, known: Sequence[str], name: str, text: str) -> list[str]:
     """Returns the columns that an option lists; those of `--sort` may begin with a minus."""
-    names = [each.strip() for each in text.split(",") if each.strip()]
+    names = [column.strip() for column in text.split(",") if column.strip()]
     if not names:
         rest = "; 'all' is all of them" if name == "--columns" else ""
         raise UsageError(f"{name} names no column{rest}")
-    plain = [each.removeprefix("-") if name == "--sort" else each for each in names]
-    for each in plain:
-        if each not in known:
-            raise UsageError(f"{name}: {what} have no field {each!r}{did_you_mean(each, known)}")
-        if plain.count(each) > 1:
-            raise UsageError(f"{name} names {each} twice")
+    plain = [column.removeprefix("-") if name == "--sort" else column for column in names]
+    for column in plain:
+        if column not in known:
+            raise UsageError(
+                f"{name}: {what} have no field {column!r}{did_you_mean(column, known)}"
+            )
+        if plain.count(column) > 1:
+            raise UsageError(f"{name} names {column} twice")
     return names
 
 
 def _condition(record: str, text: str) -> Condition:
-    found = _CONDITION.fullmatch(text)
-    if found is None:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
         raise UsageError(
             "--where takes NAME=VALUE, or another of != < <= > >= in place of =: symbol=INFY, "
             "'traded_price>100'"
         )
-    name, sign, values = found.groups()
+    name, sign, values = match.groups()
     kinds = kinds_of(record)
     if name not in kinds:
         what = RECORDS[record]["noun"][1]
@@ -333,10 +337,10 @@ def _condition(record: str, text: str) -> Condition:
         return Condition(name, comparison, parsed(what, kind, values))
     wanted: set[Any] = set()
     for part in values.split(","):
-        # An empty one matches missing values and, in text fields, empty text.
+        # An empty value matches missing values and, in text fields, empty text.
         none = {None, ""} if kind == "text" else {None}
         wanted |= {parsed(what, kind, part)} if part.strip() else none
-    if len({type(one) for one in wanted - {None}}) > 1:
+    if len({type(value) for value in wanted - {None}}) > 1:
         raise UsageError(f"--where: {name} takes times or days, not both at once")
     return Condition(name, comparison, wanted)
 

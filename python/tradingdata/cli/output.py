@@ -16,7 +16,7 @@ from tradingdata.display.text import (
     Shown,
     aligned,
     book_heading,
-    group,
+    counted,
     issue_lines,
     printable,
     set_fields,
@@ -98,7 +98,7 @@ class Destination:
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
         if self._as_table:
-            write_lines(("field", "value"), [each[:2] for each in set_fields(book[0])])
+            write_lines(("field", "value"), [field[:2] for field in set_fields(book[0])])
         else:
             self.take(book)
 
@@ -106,14 +106,13 @@ class Destination:
         """Writes the rows to the file, or else to standard output."""
         if self._path is None:
             write_out(self._content(table))
-            hidden = len(table._kinds) - len(table._display_columns())
+            hidden = len(table._kinds) - len(table._view_of_rows().columns)
             if self._as_table and hidden:
-                remark(f"+{hidden} more columns: --columns")
+                remark(f"+{counted(hidden, 'more column')}: --columns")
             return
         with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
             file.write(self._content(table))
-        noun = table._noun[len(table) != 1]
-        remark(f"wrote {group(len(table))} {noun} to {self._path}")
+        remark(f"wrote {counted(len(table), table._view.noun)} to {self._path}")
 
     def _content(self, table: Table[Any]) -> bytes:
         """Returns the rows in the format."""
@@ -136,7 +135,9 @@ class Destination:
         """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format is not Format.TABLE:
             return self._columns
-        names = list(table._display_columns()) if self._columns is None else self._columns
+        names = self._columns
+        if names is None:
+            names = list(table._view_of_rows().columns)
         return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
 
 
@@ -202,10 +203,10 @@ def print_rows(console: Console, table: Table[Any], names: Sequence[str], *, ask
     console.print(wrapped(heading(table, day), console.width), style="bold")
     layout = Layout(shown, console.width)
     console.print(fitting_table(layout, shown))
-    # A pipe gets every row, and all of the columns that were asked for.
+    # In a pipe, the output has every row and every requested column.
     hidden = len(layout.missing) + (0 if asked else len(shown.hidden))
     more = "--columns" if shown.hidden and not asked else "in a pipe"
-    notes = [f"+{hidden} more columns: {more}"] if hidden else []
+    notes = [f"+{counted(hidden, 'more column')}: {more}"] if hidden else []
     notes += ["all rows: in a pipe"] if shown.skipped else []
     if notes:
         console.print("; ".join(notes), style="dim", soft_wrap=True)
@@ -225,10 +226,10 @@ def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
     if _is_result(table):
         lines = [f"issue: {issue.problem}: {issue.detail}" for issue in table.issues]
     else:
-        found = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
-        lines = [f"issue: {line}" for line, issue in found if issue.lost or not lost_only]
+        issues = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
+        lines = [f"issue: {line}" for line, issue in issues if issue.lost or not lost_only]
     more = len(lines) - _MOST_ISSUES
-    return [*lines[:_MOST_ISSUES], *([f"+{more} more issues"] if more > 0 else [])]
+    return [*lines[:_MOST_ISSUES], *([f"+{counted(more, 'more issue')}"] if more > 0 else [])]
 
 
 def fitting_table(

@@ -34,7 +34,7 @@ def list_profiles() -> None:
         if not isinstance(table, dict):
             continue
         token = "in the profile" if "access_token" in table else table.get("access_token_file")
-        # One with a user name or password is refused when it is used.
+        # The client refuses an address with a user name or password; do not show them here.
         address = getattr(table.get("base_url"), "value", "")
         address = re.sub("//.*@", "//", str(address), flags=re.DOTALL) or None
         rows.append((name, address, table.get("tz"), table.get("account", name), token))
@@ -77,8 +77,8 @@ def add(
         Client.from_profile(name, access_token=token).close()  # refuses what is invalid
         remark(f"the token is in {replace_token(name, token)}")
         return
-    given = {"base_url": base_url, "tz": tz}
-    options = {option: text for option, text in given.items() if text is not None}
+    answers = {"base_url": base_url, "tz": tz}
+    options = {option: text for option, text in answers.items() if text is not None}
     Client(base_url, access_token=token, tz=tz).close()
     file = add_profile(name, options, token)
     remark(f"profile {name} is in {file}; try: tradingdata check --profile {name}")

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tradingdata import analysis
 from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
+from tradingdata._util.plans import Result
 from tradingdata.errors import BooksDisagreeError
 
-from .archive import Days, Stored
-from .errors import Code, DataError, Result, UsageError, fitting, for_a_terminal
+from .archive import DayRange, Stored
+from .errors import Code, DataError, UsageError, fitting, for_a_terminal
 from .options import (
     Chosen,
     Connection,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Output, Days, Connection):
+class Asked(Output, DayRange, Connection):
     """Origin of the books, the service or some days of an archive; and the output."""
 
     archive: Annotated[
@@ -56,14 +57,15 @@ class Asked(Output, Days, Connection):
         """Returns the destination of a result with rows of this class."""
         return Destination(self, columns=chosen_columns(name, list(kinds_of(row)), self.columns))
 
-    def trades(self, day: str, only: Filter | None = None) -> tuple[TradeBook, date | None]:
+    def trades(self, day: str | None, only: Filter | None = None) -> tuple[TradeBook, date | None]:
         """Returns today's trades from the service or those of an archive, and the day to show.
 
-        That is None for all days. Without days, an archive must be complete from its first day to
-        its last, because a position or a profit across a day that was never fetched would be wrong.
+        That is None if the calculation decides. Without days, an archive must be complete from its
+        first day to its last, because a position or a profit across a day that was never fetched
+        would be wrong.
         """
         choice, stored = RowChoice("Trade", only or Filter()), self._stored()
-        at = None if day in ("all", "latest") else self._day(day)
+        at = None if day in (None, "latest") else self._day(day)
         if stored is not None:
             trades = choice.rows_of(self.read(stored, "trades"))
         else:
@@ -110,7 +112,10 @@ class Sides:
     sell: Annotated[str, option("txn_type of a sale.", "CODE")] = "S"
 
 
-Day = Annotated[str, option("Day to show: YYYY-MM-DD, latest (of the trades) or all.", "DAY")]
+ShownDay = Annotated[
+    str | None,
+    option("Only this day: YYYY-MM-DD, or latest (default: all days of the trades).", "DAY"),
+]
 
 
 @command(
@@ -119,14 +124,14 @@ Day = Annotated[str, option("Day to show: YYYY-MM-DD, latest (of the trades) or 
 tradingdata positions
 tradingdata positions -o positions.xlsx
 tradingdata positions -w "exch_trade_time>=13:30"
-tradingdata positions --archive books --day all
+tradingdata positions --archive books --day latest
 """,
 )
-def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> int:
+def positions(asked: Asked, only: Filter, sides: Sides, day: ShownDay = None) -> int:
     """Show the net position in each security.
 
-    Adds up the trades of the latest day, or of --day, by account, security and product, before
-    charges. Holdings from before these trades are not included.
+    Adds up the trades, or those of --day, by account, security and product, before charges.
+    Holdings from before these trades are not included.
     """
     destination = asked.destination("positions", analysis.Position)
     trades, at = asked.trades(day, only)
@@ -140,13 +145,13 @@ def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> 
 tradingdata pnl
 tradingdata pnl --shorts I,M -o pnl.xlsx
 tradingdata pnl --prices closes.csv --charges charges.toml
-tradingdata pnl --archive books --day all
+tradingdata pnl --archive books --day latest
 """,
 )
 def pnl(
     asked: Asked,
     sides: Sides,
-    day: Day = "latest",
+    day: ShownDay = None,
     shorts: Annotated[
         str,
         option("Products in which sales may open short positions: all, none, or I,M,...", "CODES"),
@@ -164,17 +169,15 @@ def pnl(
         str, option("What is one security: security_id, or isin across exchanges.", "FIELD")
     ] = "security_id",
 ) -> int:
-    """Show the profit and loss of a day.
+    """Show the realised profit and loss.
 
-    Shows the latest day of the trades, or --day. Matches trades first in, first out. A trade
+    Matches trades first in, first out. A trade
     closes open lots of the other side; what remains of it opens a lot. A sale that may not open a
-    short position counts as unmatched. Trades of earlier days are matched first, and only what
-    closes on the day counts. With --prices or --charges, the result is the day's realised and
-    unrealised profit, charges and net.
+    short position counts as unmatched. With --day, trades of earlier days are matched first,
+    and only what closes on the day counts. With --prices or --charges, the result is the realised
+    and unrealised profit, charges and net of --day, or else of the latest day.
     """
     whole = prices is not None or charges is not None
-    if whole and day == "all":
-        raise UsageError("--prices and --charges are for one day, not for --day all")
     row = analysis.DayRow if whole else analysis.Realised
     destination = asked.destination("pnl", row)
     more: dict[str, Any] = {"shorts": _products(shorts), "match_by": match_by, **vars(sides)}

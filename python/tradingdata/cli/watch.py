@@ -6,7 +6,6 @@ import json as json_format
 import subprocess
 from collections import Counter
 from contextlib import nullcontext
-from datetime import datetime, time
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,6 @@ from tradingdata import _core
 from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
 from tradingdata.display.text import (
-    KEY_COLUMNS,
     Layout,
     Shown,
     counted,
@@ -28,9 +26,10 @@ from tradingdata.display.text import (
     printable,
     value_of,
 )
+from tradingdata.display.view import VIEWS
 from tradingdata.watch.polling import time_left
 
-from .errors import UsageError, fitting, for_a_terminal
+from .errors import fitting, for_a_terminal
 from .options import (
     Chosen,
     Connection,
@@ -39,7 +38,6 @@ from .options import (
     chosen_columns,
     command,
     option,
-    parsed,
     received,
     switch,
 )
@@ -94,17 +92,17 @@ def watch(
     a change counts if the order matches before or after it.
     """
     wanted = RowChoice("Order", only)
-    names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
+    names = chosen_columns("orders", _core.names_of("Order"), columns) or VIEWS["Order"].columns
     seconds = fitting(lambda: validate.seconds("--interval", interval))
-    end = _end(until)
+    fitting(lambda: time_left(until, "--until"))
     console = None if json else screen()
     live = None
     if console is not None:
         live = Live(console=console, auto_refresh=False, redirect_stderr=watched())
     begun = failing = False
     with connection.client() as client, live or nullcontext():
-        found = fitting(lambda: client.watch_orders(seconds, until=end))
-        for update in _matching(islice(found, polls), wanted):
+        updates = fitting(lambda: client.watch_orders(seconds, until=until))
+        for update in _matching(islice(updates, polls), wanted):
             first = not begun and update.missed is None  # its orders are all new
             begun = begun or first
             if live is None:
@@ -134,18 +132,13 @@ def _matching(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
 
     while (update := received(lambda: next(updates, None))) is not None:
         if wanted.conditions:
-            kept = (one for one in update.changes if matches(one.order) or matches(one.previous))
+            kept = (
+                change
+                for change in update.changes
+                if matches(change.order) or matches(change.previous)
+            )
             update = update._replace(changes=tuple(kept))
         yield update
-
-
-def _end(text: str | None) -> datetime | time | None:
-    """Returns the time of --until on this computer's clock."""
-    until = None if text is None else parsed("--until", "timestamp", text)
-    if not isinstance(until, datetime | time | None):
-        raise UsageError(f"--until takes a time such as 15:30, not {text!r}")
-    fitting(lambda: time_left(until, "--until"))
-    return until
 
 
 def _run(command: str, lines: Iterable[str]) -> None:
@@ -197,8 +190,7 @@ def change_parts(change: OrderChange) -> tuple[str, str]:
     if change.kind == "new":
         terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
         return which, f"{terms}, {_value(order, 'status')}"
-    key_columns = KEY_COLUMNS["Order"]
-    fields = sorted(change.fields, key=lambda name: name not in key_columns)
+    fields = sorted(change.fields, key=lambda name: name not in VIEWS["Order"].columns)
     values = [
         f"{name} {_value(change.previous, name)} -> {_value(order, name)}"
         for name in fields[:_MOST_FIELDS]

@@ -13,18 +13,18 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from datetime import time as clock_time
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.plans import Plan
 from .._util.stopping import SLICE, raise_if_stopped
-from .._util.validate import count, did_you_mean, seconds
-from ..books.book import Book as AnyBook
+from .._util.validate import count, has_no, instead, seconds
+from ..books.book import AnyBook
 from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
 from ..watch.polling import Rules, time_left
-from ..watch.updates import OrderState, TradeState
+from ..watch.updates import KnownOrders, KnownTrades
 from .options import (
     ClientOptions,
     Retry,
@@ -98,34 +98,31 @@ def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> t
     return outcomes[0][1].result()
 
 
-_INSTEAD = {
-    **dict.fromkeys(("trades", "get_trades", "tradebook", "fills"), "trade_book()"),
-    **dict.fromkeys(("orders", "get_orders", "orderbook"), "order_book()"),
-    **dict.fromkeys(("get_stock", "instrument", "symbol"), "stock(identifier)"),
-    **dict.fromkeys(("stocks", "search_stock", "instruments"), "search(query)"),
-    "positions": "td.positions(trades) with the trades of trade_book()",
-    "pnl": "td.day_pnl(trades) with the trades of trade_book()",
-}
+_INSTEAD = instead(
+    {
+        "trade_book()": "trades get_trades tradebook fills get_trade_book",
+        "order_book()": "orders get_orders orderbook get_order_book",
+        "stock(identifier)": "get_stock instrument symbol",
+        "search(query)": "stocks search_stock search_stocks instruments",
+        "watch_orders() or watch_trades()": "watch subscribe stream",
+        "td.positions(trades) with the trades of trade_book()": "positions net_positions",
+        "td.day_pnl(trades) with the trades of trade_book()": "pnl profit",
+        "await client.aclose()": "close",  # of an AsyncClient
+    }
+)
 
 
 def _no_attribute(kind: type, name: str) -> str:
     """Returns the message for a client of which something else is expected."""
     if name == "access_token":
         return "access_token can be assigned, not read: tokens are never shown"
-    missing = f"{kind.__name__} has no {name!r}"
-    if name == "close":  # of an AsyncClient
-        return f"{missing}: use await client.aclose()"
-    if name in _INSTEAD:
-        return f"{missing}: use {_INSTEAD[name]}"
-    if name.startswith("_"):
-        return missing
     if name.startswith(("place", "modify", "cancel", "exit", "buy", "sell")):
-        return f"{missing}: the service only reads; it places no orders"
-    near = did_you_mean(name, [public for public in dir(kind) if not public.startswith("_")])
-    return missing + (near or ": the service has the trade book, the order book and the search")
-
-
-Book = TypeVar("Book", bound=AnyBook[Any])
+        return f"{kind.__name__} has no {name!r}: the service only reads; it places no orders"
+    public = [known for known in dir(kind) if not known.startswith("_")]
+    message = has_no(kind.__name__, repr(name), name, _INSTEAD, public)
+    if name.startswith("_") or not message.endswith(repr(name)):
+        return message
+    return f"{message}: the service has the trade book, the order book and the search"
 
 
 class Calls(ClientOptions[Token]):
@@ -219,9 +216,9 @@ class Calls(ClientOptions[Token]):
 
     def _under(self, label: str) -> Self:
         """Returns the same client, its connections and token, with another label of the account."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self), _account=label)
-        return made
+        relabelled = object.__new__(type(self))
+        vars(relabelled).update(vars(self), _account=label)
+        return relabelled
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -243,9 +240,9 @@ class Calls(ClientOptions[Token]):
     def _watching(
         self,
         kind: type[Any],
-        state: OrderState | TradeState,
+        state: KnownOrders | KnownTrades,
         interval: float,
-        until: datetime | clock_time | None,
+        until: datetime | clock_time | str | None,
         ends_after: int | None,
         timeout: float | None,
     ) -> tuple[Callable[[], Any], Any, Rules]:
@@ -261,7 +258,7 @@ class Calls(ClientOptions[Token]):
 
     # -- the plans that both clients run --
 
-    def _response(self, what: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
+    def _response(self, record: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
         """Makes a call; if the service refuses the token, once more with a new one."""
         deadline = time.monotonic() + self._budget(timeout)
         try:
@@ -269,59 +266,59 @@ class Calls(ClientOptions[Token]):
                 raise ClientClosedError("the client is closed: make a new one")
             generation = yield from self._tokens.ready(deadline)
             try:
-                return (yield from self._request(what, deadline))
+                return (yield from self._request(record, deadline))
             except REFUSALS:
                 if not (yield from self._tokens.refresh(generation, deadline)):
                     raise
-            return (yield from self._request(what, deadline))
+            return (yield from self._request(record, deadline))
         except TradingDataError as error:
             error.account = self._account
             raise
 
-    def _request(self, what: str, deadline: float) -> Plan[tuple[Any, ...]]:
+    def _request(self, record: str, deadline: float) -> Plan[tuple[Any, ...]]:
         """Sends one request with the current token and logs how it ended."""
         started = time.monotonic()
         try:
             if started >= deadline:
                 raise late()
-            response: tuple[Any, ...] = yield self._send(what, deadline - started)
+            response: tuple[Any, ...] = yield self._send(record, deadline - started)
         except TradingDataError as error:
-            self._log_end(what, time.monotonic() - started, error)
+            self._log_end(record, time.monotonic() - started, error)
             raise
-        self._log_end(what, time.monotonic() - started, response[1])
+        self._log_end(record, time.monotonic() - started, response[1])
         return response
 
     def _budget(self, timeout: float | None) -> float:
         """Seconds that a call may take."""
         return self._timeout if timeout is None else seconds("timeout", timeout)
 
-    def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
+    def _retry_hook(self, record: str) -> Callable[[int, str, float], None]:
         """Returns the function that is called before the core waits for another attempt."""
 
         def report(attempt: int, reason: str, delay: float) -> None:
             self._log(
-                _INFO, what, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
+                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
             )
             if self._on_retry is not None:
-                self._on_retry(Retry(CALL_OF[what], self._account, attempt, reason, delay))
+                self._on_retry(Retry(CALL_OF[record], self._account, attempt, reason, delay))
 
         return report
 
-    def _log_end(self, what: str, elapsed: float, end: int | TradingDataError) -> None:
+    def _log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
         """Logs the status or the error with which a call ended."""
         if isinstance(end, TradingDataError):
-            self._log(_INFO, what, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
+            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
         else:
-            self._log(_DEBUG, what, "%s in %.3f s", end, elapsed)
+            self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
 
-    def _log(self, level: int, what: str, text: str, *values: object) -> None:
+    def _log(self, level: int, record: str, text: str, *values: object) -> None:
         # A program that never imported logging has no handler: do not make it pay for the import.
         if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
             label = "" if self._account is None else f" [{self._account}]"
-            logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
+            logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
 
-    def _received(self, kind: type[Book], found: tuple[Any, ...]) -> Book:
+    def _received(self, kind: type[AnyBook], result: tuple[Any, ...]) -> AnyBook:
         """Converts a response to a book."""
-        rows, *facts = found
+        rows, *facts = result
         response = Response(rows, self._account, *facts)
         return kind._received(rows, response).localize(self._zone)

@@ -15,13 +15,13 @@ from typing import Any, Self
 from .. import _core
 from .._util.plans import run, run_async
 from .._util.stopping import pause
-from .._util.validate import instead
-from ..books.book import UNCOUNTED, Books, OrderBook, TradeBook
+from .._util.validate import keywords, method_keywords
+from ..books.book import UNCOUNTED, AnyBook, Books, OrderBook, TradeBook
 from ..errors import ClientClosedError
 from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
-from ..watch.updates import OrderState, OrderUpdate, TradeState, TradeUpdate
-from .calls import Book, Calls, wait_for
+from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
+from .calls import Calls, wait_for
 from .lookup import lookup
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
@@ -32,6 +32,7 @@ AsyncToken = Token | Callable[[], Awaitable[str]]
 atexit.register(_core.end_all_calls, 2.0)
 
 
+@method_keywords(KEYWORDS)
 class Client(Calls["Token"]):
     """Synchronous client for the books and the stock search of one account.
 
@@ -110,7 +111,8 @@ class Client(Calls["Token"]):
 
         Searches for the identifier and reads at most 20 pages of hits. The first page with an exact
         match decides; a symbol takes precedence over a code, and a code over an ISIN. The service
-        does not document that a search finds stocks by ISIN.
+        does not document that a search finds stocks by ISIN. Width, accents and spaces are those of
+        the exchanges, as in ``search``.
 
         Args:
             identifier: A symbol, code or ISIN.
@@ -125,7 +127,6 @@ class Client(Calls["Token"]):
         """
         return run(lookup(self, identifier, timeout))
 
-    @instead(**KEYWORDS)
     def search(
         self,
         query: str,
@@ -143,7 +144,8 @@ class Client(Calls["Token"]):
         is never sent.
 
         Args:
-            query: Company name, NSE symbol or BSE code.
+            query: Company name, NSE symbol or BSE code. It is sent as the exchanges write names:
+                without accents on Latin letters, full-width letters and repeated spaces.
             page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
                 default of 10 if it rejects 100; an explicit size is never replaced. If the service
                 returns shorter pages, later pages are requested in that shorter size.
@@ -174,7 +176,7 @@ class Client(Calls["Token"]):
         *,
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
-        until: datetime | clock_time | None = None,
+        until: datetime | clock_time | str | None = None,
         ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> Watch[OrderUpdate]:
@@ -194,8 +196,9 @@ class Client(Calls["Token"]):
                 long as before, at most 75 seconds.
             ignore: Fields that do not count as a change; timestamps never do.
             previous: The orders known so far. Orders equal to these are not reported.
-            until: When to end: a time of today or a datetime, on this computer's clock unless it
-                has a time zone. The last poll is at that time. None for no end.
+            until: When to end: a time of today or a datetime, also as ISO text such as "15:30", on
+                this computer's clock unless it has a time zone. The last poll is at that time. None
+                for no end.
             ends_after: Number of polls in a row with a refused token after which the error is
                 raised; ``None`` goes on.
             timeout: Seconds for each poll including its retries; replaces the client's.
@@ -208,7 +211,7 @@ class Client(Calls["Token"]):
                 in a row.
             ClientClosedError: While iterating: the client was closed.
         """
-        state = OrderState(ignore, previous)
+        state = KnownOrders(ignore, previous)
         return Watch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
 
     def watch_trades(
@@ -216,7 +219,7 @@ class Client(Calls["Token"]):
         interval: float = 5.0,
         *,
         previous: TradeBook | None = None,
-        until: datetime | clock_time | None = None,
+        until: datetime | clock_time | str | None = None,
         ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> Watch[TradeUpdate]:
@@ -243,7 +246,7 @@ class Client(Calls["Token"]):
             AuthenticationError: As in ``watch_orders``.
             ClientClosedError: As in ``watch_orders``.
         """
-        state = TradeState(previous)
+        state = KnownTrades(previous)
         return Watch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
 
     def close(self) -> None:
@@ -259,14 +262,14 @@ class Client(Calls["Token"]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _book(self, kind: type[Book], timeout: float | None) -> Book:
+    def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
         return self._received(kind, run(self._response(kind._record, timeout)))
 
-    def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
+    def _send(self, record: str, seconds: float) -> tuple[Any, ...]:
         port = _core.LocalPort(self._core)
         try:
-            port.submit_book(what, seconds, self._account or "")
-            return wait_for(port, self._retry_hook(what))
+            port.submit_book(record, seconds, self._account or "")
+            return wait_for(port, self._retry_hook(record))
         except BaseException:
             port.close()  # a traceback would keep it, and with it what is in flight
             raise
@@ -314,7 +317,7 @@ class AsyncClient(Calls["AsyncToken"]):
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
         return await run_async(lookup(self, identifier, timeout))
 
-    @instead(**KEYWORDS)
+    @keywords(KEYWORDS)
     def search(
         self,
         query: str,
@@ -337,12 +340,12 @@ class AsyncClient(Calls["AsyncToken"]):
         *,
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
-        until: datetime | clock_time | None = None,
+        until: datetime | clock_time | str | None = None,
         ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> AsyncWatch[OrderUpdate]:
         """Returns the updates of the order book; see ``Client.watch_orders``."""
-        state = OrderState(ignore, previous)
+        state = KnownOrders(ignore, previous)
         return AsyncWatch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
 
     def watch_trades(
@@ -350,12 +353,12 @@ class AsyncClient(Calls["AsyncToken"]):
         interval: float = 5.0,
         *,
         previous: TradeBook | None = None,
-        until: datetime | clock_time | None = None,
+        until: datetime | clock_time | str | None = None,
         ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> AsyncWatch[TradeUpdate]:
         """Returns the updates of the trade book; see ``Client.watch_trades``."""
-        state = TradeState(previous)
+        state = KnownTrades(previous)
         return AsyncWatch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
 
     async def aclose(self) -> None:
@@ -374,12 +377,12 @@ class AsyncClient(Calls["AsyncToken"]):
     async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
-    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
+    async def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
         return self._received(kind, await run_async(self._response(kind._record, timeout)))
 
-    def _send(self, what: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
+    def _send(self, record: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
         from asyncio import get_running_loop
 
         port = self._ports.of(get_running_loop())
-        sent = port.worker.submit_book(what, seconds, self._account or "")
-        return port.result(sent, self._retry_hook(what))
+        sent = port.worker.submit_book(record, seconds, self._account or "")
+        return port.result(sent, self._retry_hook(record))

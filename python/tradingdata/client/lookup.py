@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import normalize
 
 from .._core import printable
 from .._util.plans import Plan
@@ -19,6 +20,8 @@ MOST_PAGES = 20
 MOST_NAMES = 5
 ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
+_ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+
 # The fields that identify a stock, in order of precedence.
 KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
 
@@ -27,7 +30,7 @@ class StockLookup:
     """Looks for the stock page by page, ignoring case and surrounding spaces."""
 
     def __init__(self, identifier: str, account: str | None) -> None:
-        self.wanted = words("identifier", identifier).strip().upper()
+        self.wanted = as_listed(words("identifier", identifier)).upper()
         self._account = account
         self._pages = self._seen = 0
         self._first: list[Stock] = []
@@ -41,7 +44,7 @@ class StockLookup:
             matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
             if len({_company(stock) for stock in matches}) > 1:
                 raise self._error(
-                    f"{len(matches)} stocks have the {kind} {cut(self.wanted)}", matches
+                    f"{len(matches)} stocks have the {kind} {short_repr(self.wanted)}", matches
                 )
             if matches:
                 return copy.copy(matches[0])  # a copy does not keep the page alive
@@ -54,19 +57,20 @@ class StockLookup:
     def not_found(self, *, more: bool = False) -> StockNotFoundError:
         """Returns an error that names the first stocks that the search found."""
         subject = f"none of the first {self._seen:,} hits" if more else "no stock"
-        message = f"{subject} has the NSE symbol, BSE code or ISIN {cut(self.wanted)}"
+        message = f"{subject} has the NSE symbol, BSE code or ISIN {short_repr(self.wanted)}"
+        rest = "the search found nothing: check the spelling"
         if ISIN.fullmatch(self.wanted):
-            message += " (the service does not promise to find stocks by ISIN)"
-        return self._error(message, self._first)
+            rest = "the search is by name, NSE symbol or BSE code: pass one of these"
+        return self._error(message, self._first, rest)
 
-    def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
+    def _error(self, message: str, stocks: Sequence[Stock], rest: str = "") -> StockNotFoundError:
         names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
-        found = (
+        advice = (
             f"pass the code of one that the search found: {printable(', '.join(names))}"
             if names
-            else "the search found nothing: check the spelling"
+            else rest
         )
-        error = StockNotFoundError(f"{message}; {found}", account=self._account)
+        error = StockNotFoundError(f"{message}; {advice}", account=self._account)
         error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
         return error
 
@@ -75,13 +79,19 @@ def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``."""
     lookup = StockLookup(identifier, client.account)
     budget = client._budget(timeout)
-    found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
-    if found is None:
+    stock: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
+    if stock is None:
         raise lookup.not_found()
-    return found
+    return stock
 
 
-def cut(text: str) -> str:
+def as_listed(text: str) -> str:
+    """Returns text as the exchanges write names: without accents, full width and extra spaces."""
+    plain = _ACCENTS.sub("", normalize("NFKD", text))
+    return " ".join(normalize("NFKC", plain).split())
+
+
+def short_repr(text: str) -> str:
     """Returns the repr of a query or an identifier, shortened for a message."""
     fits = len(text) <= LONGEST_SHOWN
     return repr(text if fits else text[: LONGEST_SHOWN - 3] + "...")

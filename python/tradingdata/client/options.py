@@ -16,7 +16,7 @@ from .. import _core
 from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
 from .._util.time_zones import checked_zone
-from .._util.validate import count, did_you_mean, flag, hook, path, seconds, shown, text
+from .._util.validate import count, flag, has_no, hook, instead, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
 
@@ -58,8 +58,8 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     return where
 
 
-def _named(given: str | os.PathLike[str], source: str) -> str:
-    path = validate.text(source, validate.path(source, given))
+def _named(file: str | os.PathLike[str], source: str) -> str:
+    path = validate.text(source, validate.path(source, file))
     if not os.path.isfile(path):
         problem = "is not a file" if os.path.exists(path) else "does not exist"
         raise ConfigurationError(
@@ -182,23 +182,23 @@ class Retry(NamedTuple):
     delay: float
 
 
-_INSTEAD = {
-    **dict.fromkeys(("token", "api_key", "key", "secret"), "access_token="),
-    **dict.fromkeys(("retries", "max_retries", "max_retry", "retry"), "attempts="),
-    **dict.fromkeys(("url", "host", "endpoint"), "base_url="),
-    **dict.fromkeys(("timezone", "zone", "tzinfo"), "tz="),
-    "proxies": "proxy=",
-    "verify": "ca_file= for other authorities; certificates are always verified",
-}
+_INSTEAD = instead(
+    {
+        "access_token=": "token api_key key secret auth",
+        "attempts=": "retries max_retries max_retry retry",
+        "base_url=": "url host endpoint",
+        "tz=": "timezone zone tzinfo",
+        "proxy=": "proxies",
+        "ca_file= for other authorities; certificates are always verified": "verify cert",
+    }
+)
 
 
 def check_names(kind: type, options: Iterable[str]) -> None:
     """Raises TypeError for a name that is no option, with the one that was probably meant."""
     for name in options:
         if name not in _KNOWN:
-            right = f": use {_INSTEAD[name]}" if name in _INSTEAD else ""
-            right = right or did_you_mean(name, _KNOWN)
-            raise TypeError(f"{kind.__name__} has no option {name!r}{right}")
+            raise TypeError(has_no(kind.__name__, f"option {name!r}", name, _INSTEAD, _KNOWN))
 
 
 def _named_right(function: Callable[P, None]) -> Callable[P, None]:
@@ -290,8 +290,8 @@ class ClientOptions(Generic[Token]):
             base_url = os.environ.get(BASE_URL_VARIABLE, "")
         hidden = {"base_url": hide(base_url), "proxy": hide(proxy)}
         base_url = proxy = None
-        given = {**locals(), **hidden}
-        options = {name: _checked(name, given[name]) for name in CHECKS}
+        arguments = {**locals(), **hidden}
+        options = {name: _checked(name, arguments[name]) for name in CHECKS}
         if not options["base_url"].value:
             raise ConfigurationError(
                 f"no base URL: pass `base_url`, set {BASE_URL_VARIABLE} or use a profile; to try "

@@ -70,7 +70,7 @@ class RowKeys(NamedTuple):
     has_code: bool
 
 
-def keys_of(rows: _core.Slice) -> list[RowKeys]:
+def row_keys(rows: _core.Slice) -> list[RowKeys]:
     """Returns the keys of rows, in their order.
 
     A stock is identified by its codes or, if it has none, by its documented texts: values that
@@ -140,8 +140,8 @@ class Paging:
     @property
     def warning(self) -> DataWarning | None:
         """Why rows may be missing, and what to do."""
-        found = DOUBTS.get(self.doubt or "")
-        return found and DataWarning(f"{found[0]}, so there may be more stocks: {found[1]}")
+        doubt = DOUBTS.get(self.doubt or "")
+        return doubt and DataWarning(f"{doubt[0]}, so there may be more stocks: {doubt[1]}")
 
     # -- requests --
 
@@ -178,16 +178,16 @@ class Paging:
     def receive(self, request: PageRequest, received: tuple[Any, ...] | TradingDataError) -> None:
         """Takes what a request returned, a table of stocks first, or its error."""
         self._requests[request] = received
-        while not self.ended and (found := self._requests.get(self.due)) is not None:
+        while not self.ended and (outcome := self._requests.get(self.due)) is not None:
             del self._requests[self.due]
-            if isinstance(found, TradingDataError):
-                self._fail(found)
+            if isinstance(outcome, TradingDataError):
+                self._fail(outcome)
             elif self._is_probe:
                 self._finish("empty page")  # not the size of page 2 was refused, but the page
-            elif not len(found[0]):
+            elif not len(outcome[0]):
                 self._read_nothing()
             else:
-                self._read(found)
+                self._read(outcome)
 
     def _is_page_1(self) -> bool:
         return not self._contents and self._start == 1
@@ -231,7 +231,7 @@ class Paging:
             self.due = self.due._replace(page=self.due.page + 1)
 
     def _read(self, received: tuple[Any, ...]) -> None:
-        keys = keys_of(received[0])
+        keys = row_keys(received[0])
         known = [key.stock in self._stocks for key in keys]
         identical = [key.content in self._contents for key in keys]
         stale = all(known)
@@ -240,7 +240,7 @@ class Paging:
             return self._stop(_stuck(self.due.page))
         if all(identical):
             self.duplicates += len(keys)
-            # Only a short last page that comes again is what a service returns that has no more.
+            # A service without further rows may return its last page, a short one, once more.
             is_last_page = [key.content for key in keys] == self._last_page
             is_short = len(keys) < self._first_rows and self.limit == self._requested
             if not (is_last_page and is_short):

@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from .._util import plans
 from .._util.optional_imports import progress_bar, require_bar
 from .._util.plans import Plan
-from .._util.validate import count, flag, seconds, words
+from .._util.validate import count, flag, instead, seconds, words
 from ..books.book import StockList, concat
+from ..display.text import counted
 from ..errors import ClientClosedError, ConfigurationError
 from ..table.rows import Stock
 from .calls import Calls
-from .lookup import StockLookup, cut
+from .lookup import StockLookup, as_listed, short_repr
 from .paging import LAST_PAGE, MOST_PREFETCH, Paging
 from .search_pass import LocalPages, LoopPages, SearchPass
 
 Item = TypeVar("Item")
 
-KEYWORDS = {
-    "limit": "page_size= for the size of a page, max_items= for a number of stocks",
-    "page": "start_page=",
-    "n": "max_items=",
-}
-"""What to write for keywords that people try."""
+KEYWORDS = instead(
+    {
+        "td.Archive for earlier days; the service has the current one": "day date start end",
+        "interval=": "every seconds",
+        "page_size= for the size of a page, max_items= for a number of stocks": "limit",
+        "page_size=": "per_page size",
+        "start_page=": "page offset",
+        "max_items=": "n max top",
+    }
+)
+"""What to use in place of keywords that people try."""
 
 
 class SearchStats(NamedTuple):
@@ -116,9 +122,9 @@ class _Pager:
         timeout: float | None,
     ) -> None:
         self._client: Any = client
-        self._query = words("query", query)
-        if "\0" in query:
+        if "\0" in (wanted := words("query", query)):
             raise ConfigurationError("query contains a NUL character: remove it")
+        self._query = as_listed(wanted)
         self._page_size = None if page_size is None else count("page_size", page_size)
         self._start_page = count("start_page", start_page, most=LAST_PAGE)
         self._max_items = None if max_items is None else count("max_items", max_items, least=0)
@@ -140,10 +146,10 @@ class _Pager:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         paging = self._new_paging(most)
         until = None if within is None else time.monotonic() + within
-        bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
+        bar = progress_bar(f"search {short_repr(self._query)}", "stocks", enabled=self._progress)
         port = type(self)._port(self._client)
         begun = SearchPass(self._client, self._query, paging, port, self._timeout, until, bar)
-        # Only for what the pager shows: another thread may begin a pass of its own meanwhile.
+        # These are only for the properties of the pager: another thread may begin its own pass.
         self._paging, self._latest = paging, begun
         return begun
 
@@ -174,6 +180,12 @@ class _Pager:
     def __getitem__(self, index: object) -> NoReturn:
         raise TypeError(self._not_read("a search is not a list"))
 
+    def __len__(self) -> NoReturn:
+        raise TypeError(self._not_read("the service does not say how many stocks there are"))
+
+    def __bool__(self) -> bool:
+        return True
+
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
@@ -188,10 +200,11 @@ class _Pager:
 
     def __repr__(self) -> str:
         stats = self.stats
+        search = f"<{type(self).__name__} {short_repr(self._query)}"
         if not stats.requests:
-            return f"<{type(self).__name__} {cut(self._query)}, not started>"
-        end = f", ended: {stats.ended}" if stats.ended else f", next page {self.page}"
-        return f"<{type(self).__name__} {cut(self._query)}: {stats.items} stocks so far{end}>"
+            return f"{search}, not started>"
+        end = f"ended: {stats.ended}" if stats.ended else f"next page {self.page}"
+        return f"{search}: {counted(stats.items, 'stock')} so far, {end}>"
 
 
 class SearchPager(_Pager):
@@ -285,8 +298,8 @@ class AsyncSearchPager(_Pager):
 
     async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
         async for page in self._walk(self._begin(within=budget)):
-            if (found := lookup.find(page)) is not None:
-                return found
+            if (stock := lookup.find(page)) is not None:
+                return stock
         return None
 
     async def all(self) -> StockList:

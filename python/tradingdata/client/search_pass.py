@@ -16,6 +16,7 @@ from .. import _core
 from .._util.warn import warn_user
 from ..books.book import StockList, concat
 from ..books.response import Response
+from ..display.text import counted
 from ..errors import (
     CallCancelledError,
     ConfigurationError,
@@ -307,7 +308,7 @@ class SearchPass:
             received = result()
         except TradingDataError as error:
             if _had_no_chance(sent, error, waiting_since):
-                # Without a pause it would have no chance again.
+                # Sent again at once, it would fail for the same reason.
                 self._is_crowded = self._is_crowded or sent.ahead
                 return self.paging.forget(sent.request)
             error.args = (f"page {sent.request.page}: {error}",)
@@ -323,7 +324,8 @@ class SearchPass:
         if len(page.rows) != len(stocks):
             stocks = stocks._part(table.take(page.rows))
         self._last_number = page.number
-        # Nearly all searches have ended before; of a long one, an error still has every stock.
+        # Only long searches get here. Packed, the old pages are still there for an error's
+        # `received`.
         number = page.number - max(_UNPACKED // self.paging.limit, 1)
         old = self._received.get(number)
         if isinstance(old, StockList):
@@ -342,7 +344,7 @@ class SearchPass:
         if self._received and not isinstance(error, PaginationError):
             error.page_size = self.paging.limit
             error.add_note(
-                f"the {len(error.received):,} stocks before it are in `error.received`; "
+                f"`error.received` has the {counted(len(error.received), 'stock')} before it; "
                 f"resume with start_page={error.page}, page_size={error.page_size}"
             )
         self._client._log_end("Stock", error.elapsed, error)

@@ -93,13 +93,13 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
     """
     if _agree(*both_books(orders, trades)):
         return Reconciliation._of([]), False, False
-    found, _ = compared(orders, trades, 0.0, lambda _: 1)  # quantities need no multiplier
-    quantities = found.to_dict(["trades_quantity", "orders_quantity"]).values()
+    compared_orders, _ = compared(orders, trades, 0.0, lambda _: 1)  # quantities need no multiplier
+    quantities = compared_orders.to_dict(["trades_quantity", "orders_quantity"]).values()
     pairs = list(zip(*quantities, strict=True)) if len(orders) else []
     apart = [row for row, pair in enumerate(pairs) if None in pair or pair[0] != pair[1]]
     if apart:
         last, still_valid = _last_day(orders, trades), _valid_today(orders)
-        entered = list(zip(*found.to_dict(["day", "order_no"]).values(), strict=True))
+        entered = list(zip(*compared_orders.to_dict(["day", "order_no"]).values(), strict=True))
 
         def carried_over(row: int) -> bool:
             day, number = entered[row]
@@ -108,7 +108,11 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
 
         apart = [row for row in apart if None in pairs[row] or not carried_over(row)]
     trades_behind = any(_is_behind(*pairs[row]) for row in apart)
-    return found._taken(apart), trades_behind, any(_is_behind(*pairs[row][::-1]) for row in apart)
+    return (
+        compared_orders._taken(apart),
+        trades_behind,
+        any(_is_behind(*pairs[row][::-1]) for row in apart),
+    )
 
 
 def _agree(orders: Slice, trades: Slice) -> bool:

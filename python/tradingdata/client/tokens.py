@@ -202,7 +202,7 @@ class TokenSource(Source):
         self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
     ) -> bool:
         def renew() -> bool:
-            # In a context of its own, because an interrupt may prevent any reset.
+            # The function runs in a context of its own: an interrupt may prevent the reset.
             return is_new() or self._take(copy_context().run(self._fetch, function), function)
 
         try:

@@ -7,7 +7,8 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from .text import ENDS, NOUNS, Shown, counted, group, issue_lines, set_fields, tone_of
+from .text import ENDS, Shown, counted, group, issue_lines, set_fields, tone_of
+from .view import VIEWS, View
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
 # page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
@@ -95,7 +96,7 @@ def record_html(record: Any) -> str:
         _cell("th", name, title=doc) + _value(text, tone=tone_of(name, text))
         for name, text, doc in set_fields(record)
     ]
-    noun = NOUNS.get(kind.__name__, ("row",))[0]
-    title = f"<b>{kind.__name__}</b>: one {noun}, {len(rows)} fields set"
+    noun = VIEWS.get(kind.__name__, View()).noun
+    title = f"<b>{kind.__name__}</b>: one {noun}, {counted(len(rows), 'field')} set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return box(title, f"<table><tbody>{body}</tbody></table>")

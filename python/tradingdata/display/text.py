@@ -5,49 +5,45 @@ Numbers have Indian digit grouping.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
-from math import isfinite
 from typing import Any
 from unicodedata import category, east_asian_width
 
 from .. import _core
 from .._util.declarations import RECORDS, kinds_of
 
-# The columns of a display, the most important first; all others are only counted. The name precedes
-# the symbol, which all expiries and strikes of an underlying share.
-KEY_COLUMNS = {name: list(record["display"]) for name, record in RECORDS.items()}
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
-NOUNS = {name: record["noun"] for name, record in RECORDS.items()}
 ENDS = 5  # rows shown at either end
 _PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # the precision of exchange quotes
 _PAISE = 2  # decimals of an amount of money
+_COUNTED = re.compile("quantity|qty|lot_size|_(no|id)$")  # the numbers that are no money
 
 
 class Shown:
     """The part of a table that a display shows, with its values as text.
 
-    ``names`` are the displayed columns, by default the table's key columns, and ``hidden`` all
-    others; ``right`` says for each column whether it contains numbers. ``rows`` has the number and
-    the texts of each row; ``None`` takes the place of ``skipped`` omitted rows, between ``ends``
-    rows at either end, or after twice as many of a ranked table. ``total`` has the texts of a last
-    row with sums, if there is one. The ``essential`` columns, by default the first one, are the
-    last to be omitted on a narrow screen.
+    ``names`` are the displayed columns, by default those of the view, and ``hidden`` all others;
+    ``right`` says for each column whether it contains numbers. ``rows`` has the number and the
+    texts of each row; ``None`` takes the place of ``skipped`` omitted rows, between ``ends`` rows
+    at either end, or after twice as many of a ranked table. ``total`` has the texts of a last row
+    with sums, if there is one. The ``essential`` columns are the last to be omitted.
     """
 
     def __init__(
         self, table: Any, columns: Sequence[str] | None = None, *, ends: int = ENDS
     ) -> None:
-        known, best = table._kinds, table._display_columns()
-        names = list(best if columns is None else columns)
+        known, view = table._kinds, table._view_of_rows()
+        names = list(view.columns if columns is None else columns)
         kinds = [known.get(name, "text") for name in names]
-        omitted = {*names, *table._absent()}
+        omitted = {*names, *view.silent}
         hidden = [name for name in (*known, *table._rows.extra_names()) if name not in omitted]
         self.names = [printable(name) for name in names]  # unknown fields may have any name
         self.hidden = [printable(name) for name in hidden]
-        essential = table._essential if names == list(best) else names
+        essential = view.narrow if names == list(view.columns) else names
         first = [names.index(name) for name in essential if name in names] or [0]
         self.essential = len(first)
         self.by_importance = [*first, *(at for at in range(len(names)) if at not in first)]
@@ -57,15 +53,16 @@ class Shown:
         self.skipped = max(0, total - 2 * ends)
         if self.skipped == 1:
             self.skipped = 0  # the line that counts omitted rows would take the same space
-        at = min(total, 2 * ends if table._is_ranked else ends)  # where rows are omitted
+        at = min(total, 2 * ends if view.rank else ends)  # where rows are omitted
         numbers = [*range(at), *range(at + self.skipped, total)]
-        # Formatted with its column, so that a sum has the same number of decimals.
-        sums = {name: value for name, value in table._total().items() if name in names}
+        # A sum is formatted with its column, so that it has the same number of decimals.
+        sums = {name: table._sum(name) for name in view.sums if name in names and total > 1}
         formatted = [
             _texts(
+                name,
                 kind,
                 [*table._cells(name, numbers), sums.get(name)],
-                _PAISE if name in table._summed else _MOST_DECIMALS,
+                _PAISE if name in view.sums else _MOST_DECIMALS,
             )
             for name, kind in zip(names, kinds, strict=True)
         ]
@@ -121,10 +118,10 @@ def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
         return [instrument_name(row) for row in rows]
     if (book._record, name) == _PRICE:
         return [_price_of(row) for row in rows]
-    found = [value_of(row, name) for row in rows]
+    values = [value_of(row, name) for row in rows]
     if name in book._kinds and not _core.is_personal(name):
-        return found
-    return [value if value is None else _masked(name, value) for value in found]
+        return values
+    return [value if value is None else _masked(name, value) for value in values]
 
 
 def value_of(record: Any, name: str) -> Any:
@@ -177,16 +174,11 @@ def issue_lines(book: Any) -> list[str]:
     if not isinstance(issues, tuple):
         return []
     return [
-        f"{issue.field}: {issue.problem}, {group(issue.count)} "
-        f"{'value' if issue.count == 1 else 'values'}{' lost' if issue.lost else ''}"
+        f"{issue.field}: {issue.problem}, {counted(issue.count, 'value')}"
+        f"{' lost' if issue.lost else ''}"
         f"{f', first {issue.raw}' if issue.raw else ''} (row {issue.row})"
         for issue in issues
     ]
-
-
-def plain(kind: str, value: Any) -> str:
-    """Formats one value as a display does."""
-    return _texts(kind, [value])[0]
 
 
 def impersonal(name: str, value: Any) -> Any:
@@ -204,18 +196,18 @@ def field_text(record: type | str, name: str, value: Any) -> str:
     if not isinstance(record, str) and record.__name__ not in RECORDS:
         value = impersonal(name, value)
     is_price = record in (_core.Order, "Order") and name == _PRICE[1]
-    return plain(kind or "text", _price(value) if is_price else value)
+    return _texts(name, kind or "text", [_price(value) if is_price else value])[0]
 
 
 def set_fields(record: Any) -> list[tuple[str, str, str]]:
     """Returns the name, the text and the meaning of each field of a record that is set."""
     kind = type(record)
-    found = [
+    fields = [
         (name, field_text(kind, name, record[name]), doc)
         for name, _, doc, _ in _core.fields_of(kind)
         if record[name] not in (None, "")
     ]
-    return found + [
+    return fields + [
         (printable(name), field_text(kind, name, value), "not in the service's document")
         for name, value in _core.row_extras(record).items()
     ]
@@ -224,7 +216,7 @@ def set_fields(record: Any) -> list[tuple[str, str, str]]:
 def _price_of(order: Any) -> float | str | None:
     """Returns the price of an order; a stop order without one waits for its trigger."""
     if order.price == 0 and order.trigger_price and not order.traded_qty:
-        return f"trigger {plain('number', order.trigger_price)}"
+        return f"trigger {field_text('Order', 'trigger_price', order.trigger_price)}"
     return _price(order.price)
 
 
@@ -237,28 +229,26 @@ def _masked(name: str, value: Any) -> str:
     return _core.displayed(name, printable(str(value)))
 
 
-def _texts(kind: str, values: list[Any], most: int = _MOST_DECIMALS) -> list[str]:
-    """Formats the values of a column. Text in place of a number is kept.
-
-    Numbers share their decimals: none for integers, else two to ``most``.
-    """
+def _texts(name: str, kind: str, values: list[Any], most: int = _MOST_DECIMALS) -> list[str]:
+    """Formats the values of a column. Text in place of a number is kept."""
     if kind in ("integer", "number"):
-        decimals = shared_decimals(values, most)
+        decimals = shared_decimals(name, kind, values, most)
         return [v if isinstance(v, str) else group(v, decimals) for v in values]
     return ["" if value is None else printable(str(value)) for value in values]
 
 
-def shared_decimals(values: Iterable[Any], most: int = _MOST_DECIMALS) -> int:
-    """Returns the decimals of the numbers of a column: none for integers, else two to ``most``."""
-    numbers = (value for value in values if value is not None and not isinstance(value, str))
-    return max((_decimals(value, most) for value in numbers), default=0)
+def shared_decimals(name: str, kind: str, values: Iterable[Any], most: int = _MOST_DECIMALS) -> int:
+    """Returns the decimals of the values of a column: as many as one needs, up to ``most``.
 
-
-def _decimals(value: float, most: int) -> int:
-    if not isfinite(value) or value == int(value):
+    They are two at least, but none in a column of whole numbers that is no money.
+    """
+    if kind != "number":
         return 0
-    written = f"{value:.{most}f}".rstrip("0").partition(".")[2]
-    return max(2, len(written))
+    numbers = (value for value in values if value is not None and not isinstance(value, str))
+    needed = max(
+        (len(f"{value:.{most}f}".rstrip("0").partition(".")[2]) for value in numbers), default=0
+    )
+    return 0 if not needed and _COUNTED.search(name) else max(_PAISE, needed)
 
 
 def printable(text: str) -> str:
@@ -298,7 +288,7 @@ def encodable(text: str) -> bool:
 
 def counted(number: int, noun: str) -> str:
     """Formats a number of things: "1 trade", "2 trades"."""
-    return f"{group(number)} {noun}" if number == 1 else f"{group(number)} {noun}s"
+    return f"{group(number)} {noun}{'s' * (number != 1)}"
 
 
 def cell_width(text: str) -> int:
@@ -463,7 +453,7 @@ def table_text(table: Any) -> str:
     lines = [title, aligned(layout.names, rows, layout.right)]
     hidden = len(layout.missing) + len(shown.hidden)
     if hidden:
-        lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
+        lines.append(f"  +{counted(hidden, 'more column')}")
     issues = issue_lines(table)
     if issues:
         lines.append(f"  {counted(len(issues), 'issue')}:")

@@ -75,7 +75,7 @@ class State(NamedTuple):
 
 
 @dataclass(slots=True)
-class Order:
+class SimulatedOrder:
     """An order, or a leg of one. Times are seconds after the opening bell, money is in paise.
 
     An order entered before the opening bell is an after-market order, which reaches the exchange
@@ -136,39 +136,53 @@ class _Desk:
         self._market = market
         largest = shares()[:200]
         self._shares = [_pick(random, largest) for _ in range(25)]
-        futures = [each for each in derivatives(market.day) if not each.strike]
-        options = [each for each in derivatives(market.day) if each.strike]
+        futures = [contract for contract in derivatives(market.day) if not contract.strike]
+        options = [contract for contract in derivatives(market.day) if contract.strike]
         self._contracts = [_pick(random, futures if n < 3 else options) for n in range(14)]
-        self._open: list[Order] = []
+        self._open: list[SimulatedOrder] = []
 
-    def orders(self, count: int) -> list[Order]:
+    def orders(self, count: int) -> list[SimulatedOrder]:
         """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
         by_chance = count - len(scripted) - (_LATER_LEGS if scripted else 0)
         # Most often in the morning.
         seconds = [2 + int((CLOSE - 20) * self._random.random() ** 1.5) for _ in range(by_chance)]
-        entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
+        entries: list[tuple[int, SimulatedOrder | None]] = [(second, None) for second in seconds]
         entries += [(order.entered, order) for order in scripted]
-        found = []
-        for number, (second, given) in enumerate(sorted(entries, key=lambda pair: pair[0]), 1):
-            order = given or self._decide(second)
+        orders = []
+        for number, (second, scripted_order) in enumerate(
+            sorted(entries, key=lambda pair: pair[0]), 1
+        ):
+            order = scripted_order or self._decide(second)
             order.number = number
             order.received = max(order.entered, 1) + self._delay(9)
-            self._execute(order, sure=given is not None)
-            found += [order, *self._later_legs(order)]
-        return sorted(found, key=lambda order: (order.received, order.number, order.leg))
+            self._execute(order, sure=scripted_order is not None)
+            orders += [order, *self._later_legs(order)]
+        return sorted(orders, key=lambda order: (order.received, order.number, order.leg))
 
-    def _script(self) -> Iterator[Order]:
+    def _script(self) -> Iterator[SimulatedOrder]:
         """Yields what every day has at least once, in addition to chance."""
-        by_name = {(each.exchange, each.symbol): each for each in shares()}
+        by_name = {(instrument.exchange, instrument.symbol): instrument for instrument in shares()}
         for exchange, symbol, side, product, quantity, minute in _SCRIPT:
-            yield Order(by_name[exchange, symbol], side, product, quantity, minute * 60 - OPEN)
+            yield SimulatedOrder(
+                by_name[exchange, symbol], side, product, quantity, minute * 60 - OPEN
+            )
         # A put of the week that is still open in the evening.
-        puts = [each for each in derivatives(self._market.day) if each.opt_type == "PE"]
-        nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
-        yield Order(nearest, "B", "M", 2 * nearest.lot_size, 11 * 3600 - OPEN)
+        puts = [
+            instrument
+            for instrument in derivatives(self._market.day)
+            if instrument.opt_type == "PE"
+        ]
+        nearest = min(
+            puts,
+            key=lambda instrument: (
+                instrument.expiry,
+                abs(instrument.strike - instrument.reference),
+            ),
+        )
+        yield SimulatedOrder(nearest, "B", "M", 2 * nearest.lot_size, 11 * 3600 - OPEN)
 
-    def _later_legs(self, first: Order) -> list[Order]:
+    def _later_legs(self, first: SimulatedOrder) -> list[SimulatedOrder]:
         """Returns the later legs of an order, of which one trades and cancels the other."""
         if first.product not in "BV":
             return []
@@ -179,18 +193,20 @@ class _Desk:
         if first.product == "B":
             terms.insert(0, ("LMT", on_tick(price + away, tick), 0))
         legs = [
-            Order(first.instrument, "S", first.product, first.quantity, since, *each)
-            for each in terms
+            SimulatedOrder(first.instrument, "S", first.product, first.quantity, since, *leg_terms)
+            for leg_terms in terms
         ]
         for number, leg in enumerate(legs, start=2):
             leg.number, leg.leg, leg.received = first.number, number, since
             self._execute(leg, sure=True)
         if len(legs) == 2:
-            one, other = sorted(legs, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE)
-            other.cancel(one.fills[-1].second if one.fills else CLOSE)
+            earlier, later = sorted(
+                legs, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE
+            )
+            later.cancel(earlier.fills[-1].second if earlier.fills else CLOSE)
         return legs
 
-    def _decide(self, entered: int) -> Order:
+    def _decide(self, entered: int) -> SimulatedOrder:
         """Returns an order by chance; about half close the oldest open position."""
         random = self._random
         over = (order for order in self._open if order.fills[-1].second <= entered)
@@ -198,7 +214,9 @@ class _Desk:
         if closing is not None:
             self._open.remove(closing)
             side = "S" if closing.side == "B" else "B"
-            order = Order(closing.instrument, side, closing.product, closing.filled, entered)
+            order = SimulatedOrder(
+                closing.instrument, side, closing.product, closing.filled, entered
+            )
         else:
             derivative = random.random() < 0.35
             instrument = _pick(random, self._contracts if derivative else self._shares)
@@ -206,7 +224,9 @@ class _Desk:
             side = "B" if product == "C" or random.random() < 0.7 else "S"
             price = self._market.price(instrument, entered)
             lots = int(500_000 * 100 ** random.random() / (instrument.lot_size * price))
-            order = Order(instrument, side, product, instrument.lot_size * (1 + lots), entered)
+            order = SimulatedOrder(
+                instrument, side, product, instrument.lot_size * (1 + lots), entered
+            )
         if random.random() < 0.7:  # a limit near the price of the moment
             path = self._market.path(order.instrument)
             away = (max(path) - min(path)) * (0.4 * random.random() - 0.1)
@@ -215,7 +235,7 @@ class _Desk:
             order.price = on_tick(now - order.towards * away, order.instrument.tick)
         return order
 
-    def _execute(self, order: Order, *, sure: bool) -> None:
+    def _execute(self, order: SimulatedOrder, *, sure: bool) -> None:
         """Rejects an order, or fills it as the market reaches its price."""
         random = self._random
         if not sure and random.random() < _REFUSED:
@@ -231,7 +251,7 @@ class _Desk:
         if order.fills and order.product != "C":
             self._open.append(order)
 
-    def _fills(self, order: Order) -> Iterator[Fill]:
+    def _fills(self, order: SimulatedOrder) -> Iterator[Fill]:
         """Yields up to five fills, each at the next minute whose price allows it."""
         random, path = self._random, self._market.path(order.instrument)
         lot = order.instrument.lot_size
@@ -254,11 +274,11 @@ class _Desk:
         return int((longest + 1) * self._random.random() ** 4)
 
 
-def _pick(random: Random, found: Sequence[T]) -> T:
-    return found[int(random.random() * len(found))]
+def _pick(random: Random, choices: Sequence[T]) -> T:
+    return choices[int(random.random() * len(choices))]
 
 
-class Books:
+class SimulatedBooks:
     """Both books of an account at the time of the clock.
 
     The day is generated on the first request.
@@ -274,7 +294,7 @@ class Books:
         self._books: dict[str, bytes] = {}
 
     @cached_property
-    def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
+    def _day_of_orders(self) -> tuple[list[SimulatedOrder], list[tuple[SimulatedOrder, Fill]]]:
         orders = _Desk(self._account, self._market).orders(self._order_count)
         fills = [(order, fill) for order in orders for fill in order.fills]
         return orders, sorted(fills, key=lambda pair: pair[1].second)
@@ -292,13 +312,13 @@ class Books:
                     "order_book": [self._order(*row, second) for row in enumerate(known, 1)],
                     "trade_book": [self._trade(row, *pair) for row, pair in enumerate(traded, 1)],
                 }
-                self._books = {call: _envelope(found) for call, found in rows.items()}
+                self._books = {call: _envelope(book) for call, book in rows.items()}
                 self._second = second
             return self._books
 
     # Values that the service document leaves open are invented: codes as in its examples, "0" for
     # no error, the trading day for the validity of a day order, empty text or zero otherwise.
-    def _order(self, row: int, order: Order, second: int) -> bytes:
+    def _order(self, row: int, order: SimulatedOrder, second: int) -> bytes:
         state, fills = order.state(second)
         filled = sum(fill.quantity for fill in fills)
         value = sum(fill.quantity * fill.price for fill in fills)
@@ -333,7 +353,7 @@ class Books:
         }
         return _in_order("Order", values)
 
-    def _trade(self, number: int, order: Order, fill: Fill) -> bytes:
+    def _trade(self, number: int, order: SimulatedOrder, fill: Fill) -> bytes:
         traded = timestamp(self._day, fill.second)
         values = self._shared_fields(order) | {
             "exch_trade_time": traded,
@@ -346,7 +366,7 @@ class Books:
         }
         return _in_order("Trade", values)
 
-    def _shared_fields(self, order: Order) -> dict[str, object]:
+    def _shared_fields(self, order: SimulatedOrder) -> dict[str, object]:
         """Returns the fields that an order and its trades have in common."""
         instrument, account, day = order.instrument, self._account, self._day
         return instrument._asdict() | {
@@ -390,7 +410,7 @@ def _in_order(record: str, values: dict[str, object]) -> bytes:
 def _blank(record: str) -> dict[str, object]:
     empty = {"integer": 0, "number": 0.0}
     return {
-        each["name"]: empty.get(each["kind"], "")
-        for each in RECORDS[record]["fields"]
-        if not each["local"]
+        field["name"]: empty.get(field["kind"], "")
+        for field in RECORDS[record]["fields"]
+        if not field["local"]
     }

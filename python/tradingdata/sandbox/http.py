@@ -149,7 +149,11 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             name="tradingdata-sandbox-connection",
             daemon=True,
         )
-        known = {one: its for one, its in self._connections.items() if its.is_alive()}
+        known = {
+            connection: its_thread
+            for connection, its_thread in self._connections.items()
+            if its_thread.is_alive()
+        }
         if len(known) >= _MOST_CONNECTIONS:
             oldest = next(iter(known))
             end_connection(oldest)

@@ -61,18 +61,18 @@ class Instrument(NamedTuple):
 @lru_cache(maxsize=1)
 def shares() -> tuple[Instrument, ...]:
     """Returns the shares of all companies, on each exchange that lists them."""
-    found = []
+    listed = []
     for place, company in enumerate(companies()):
         price, symbol = company.price, company.nse or short_name(company.name).split()[0].upper()
         tick = 1 if price < 25_000 else 10 if price < 500_000 else 100
         share = Instrument("NSE", "E", symbol, "EQUITY", price, tick, str(211 + 67 * place))
         share = share._replace(display_name=short_name(company.name), isin=company.isin)
         if company.nse:
-            found.append(share._replace(exchange_name=f"{symbol}-EQ", series="EQ"))
+            listed.append(share._replace(exchange_name=f"{symbol}-EQ", series="EQ"))
         if company.bse:
             on_bse = share._replace(exchange="BSE", security_id=company.bse, series="A")
-            found.append(on_bse._replace(exchange_name=symbol))
-    return tuple(found)
+            listed.append(on_bse._replace(exchange_name=symbol))
+    return tuple(listed)
 
 
 @lru_cache(maxsize=8)
@@ -81,7 +81,7 @@ def derivatives(day: date) -> tuple[Instrument, ...]:
 
     Options on an index expire within a week, other contracts with the month.
     """
-    found: list[Instrument] = []
+    contracts: list[Instrument] = []
     for line in _UNDERLYINGS.splitlines():
         exchange, symbol, kind, level, lot, step, weekday = line.split("|")
         soon = day + timedelta(days=(int(weekday) - day.weekday()) % 7)
@@ -99,11 +99,11 @@ def derivatives(day: date) -> tuple[Instrument, ...]:
             expiry=end,
         )
         option = future._replace(instrument=f"OPT{kind}")
-        found += [future, *_strikes(option, soon if kind == "IDX" else end, _paise(step))]
+        contracts += [future, *_strikes(option, soon if kind == "IDX" else end, _paise(step))]
     first = {"NSE": 40_001, "BSE": 1_104_001}
     return tuple(
-        each._replace(security_id=str(first[each.exchange] + 3 * place))
-        for place, each in enumerate(found)
+        contract._replace(security_id=str(first[contract.exchange] + 3 * place))
+        for place, contract in enumerate(contracts)
     )
 
 

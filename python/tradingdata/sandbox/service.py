@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
 from ..client.client import AsyncClient, Client
+from ..display.text import counted
 from .companies import search
-from .day import Books
+from .day import SimulatedBooks
 from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
@@ -84,7 +85,8 @@ class Service:
         self._taking = threading.Lock()
         self._tokens = {label: _token(f"{self.seed}/{label}/1") for label in self.accounts}
         self._books = {
-            label: Books(number, market, orders) for number, label in enumerate(accounts, start=1)
+            label: SimulatedBooks(number, market, orders)
+            for number, label in enumerate(accounts, start=1)
         }
         # Generate the first account's day now; those of the others follow on their first request.
         begin = CLOSE if speed is None else 0
@@ -240,8 +242,7 @@ class Service:
 
     def __repr__(self) -> str:
         state = self.base_url if self._running else "stopped"
-        accounts = f"{len(self.accounts)} account{'s' * (len(self.accounts) > 1)}"
-        return f"<sandbox.Service {state}, {self.now}, {accounts}>"
+        return f"<sandbox.Service {state}, {self.now}, {counted(len(self.accounts), 'account')}>"
 
     def _options(self, account: str | None, options: dict[str, Any]) -> dict[str, Any]:
         label = self._label(account)

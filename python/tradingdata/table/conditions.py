@@ -8,13 +8,14 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from typing import Any, NamedTuple
 
+from .. import _core
 from .._core import Slice
 from .._util.declarations import kinds_of
-from .._util.validate import no_field, shown
+from .._util.validate import did_you_mean, no_field, shown
 
 CoreCondition = tuple[str, str, str, bool, list[Any]]
 
@@ -59,7 +60,7 @@ def parse_conditions(
             endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
             raise TypeError(
                 f"{keyword}= is not a comparison: write {name}=value, {name}={{...}} for any of "
-                f"several values, or one of {endings}"
+                f"several values, or one of {endings}; everything else is a function of a row"
             )
         conditions.append(Condition(name, comparison, value))
     return conditions
@@ -72,7 +73,11 @@ def core_conditions(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCo
         TypeError: A value is of a type that the field never has.
     """
     kinds = kinds_of(rows.row_type)
-    return [made for one in conditions for made in _in_core(one, kinds[one.field], rows.zone)]
+    return [
+        in_core
+        for condition in conditions
+        for in_core in _in_core(condition, kinds[condition.field], rows.zone)
+    ]
 
 
 def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreCondition]:
@@ -81,20 +86,19 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             raise TypeError(f"{condition.keyword}= takes (lowest, highest), not {shown(value)}")
         ends = zip(("ge", "le"), value, strict=True)
-        return [made for end in ends for made in _in_core(Condition(field, *end), kind, zone)]
-    several = isinstance(value, (set, frozenset, list, tuple))
+        return [in_core for end in ends for in_core in _in_core(Condition(field, *end), kind, zone)]
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
     if several and comparison not in ("eq", "ne"):
         raise TypeError(f"{condition.keyword}= takes one value, not a {type(value).__name__}")
-    if isinstance(value, (dict, range)):
+    if isinstance(value, (Mapping, range)) or hasattr(value, "columns"):
         raise TypeError(
             f"{condition.keyword}= takes a value or a set of values, not {shown(value)}"
         )
-    wanted = [one for one in (value if several else [value]) if one is not None]
-    if kind in ("timestamp", "date"):
-        wanted = [_from_text(condition, kind, one) for one in wanted]
+    values = list(value) if several else [value]
+    wanted = [_plain(condition, kind, member, zone) for member in values if member is not None]
     if not wanted and comparison not in ("eq", "ne"):
         raise TypeError(f"{condition.keyword}= takes a value to compare with, not None")
-    null = len(wanted) < (len(value) if several else 1)
+    null = len(wanted) < len(values)
     if kind == "timestamp":
         part, wanted = _moments(condition, wanted, zone)
         return [(field, comparison, part, null, wanted)]
@@ -110,12 +114,21 @@ def moment_of(text: str) -> date | time | datetime:
     return time.fromisoformat(text) if ":" in text else date.fromisoformat(text)
 
 
-def _from_text(condition: Condition, kind: str, value: Any) -> Any:
-    """Returns what the text of a time or a date means; other values as they are."""
-    if not isinstance(value, str):
+def _plain(condition: Condition, kind: str, value: Any, zone: tzinfo | None) -> Any:
+    """Returns what the text of a time or a date means, and scalars of NumPy as those of Python."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if kind == "date" and isinstance(value, datetime) and value.time() == time():
+        return value.date()  # as data frames have days
+    if kind not in ("timestamp", "date") or not isinstance(value, str):
         return value
     try:
-        return date.fromisoformat(value) if kind == "date" else moment_of(value)
+        if kind == "date":
+            return date.fromisoformat(value)
+        moment = moment_of(value)
+        if isinstance(moment, datetime) and moment.tzinfo is None:
+            return moment.replace(tzinfo=zone)
+        return moment
     except ValueError:
         example = "'2026-11-20'" + (", '09:15' or '2026-11-20 09:15:00'" * (kind != "date"))
         raise ValueError(
@@ -143,8 +156,31 @@ def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tu
 def _wall_clock(condition: Condition, value: Any, zone: tzinfo | None) -> Any:
     """Returns the datetime on the clock of the book's zone."""
     if (value.tzinfo is None) != (zone is None):
-        hint = "is naive" if zone is None else f"is in {zone}"
-        raise TypeError(
-            f"{condition.field} {hint}, so it cannot be compared with {value!r}: see localize()"
-        )
+        what = "has no zone: pass a time without one, or localize() the table"
+        if zone is not None:
+            what = f"is in {zone}: pass a time with a zone, or ISO text"
+        raise TypeError(f"{condition.keyword}= got {value!r}, but {condition.field} {what}")
     return value if zone is None else value.astimezone(zone)
+
+
+_MOST_LISTED = 5
+
+
+def why_none(rows: Slice, conditions: Sequence[Condition]) -> str:
+    """Returns which condition no row meets, and the values that there are; or empty text."""
+    if not len(rows) or not conditions:
+        return ""
+    for condition in conditions:
+        name = condition.field
+        if len(rows.where(core_conditions(rows, [condition]))) or _core.is_personal(name):
+            continue
+        groups = _core.Groups([rows], [name])
+        (values,) = rows.cells(groups.first(), [name])
+        known = [value for value in values if value is not None]
+        if kinds_of(rows.row_type)[name] != "text" and known:
+            return f": {name} is from {min(known)} to {max(known)}"
+        near = did_you_mean(condition.value, known) if isinstance(condition.value, str) else ""
+        listed = ", ".join(map(repr, known[:_MOST_LISTED])) or "missing in every row"
+        more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
+        return f": {name} is {listed}{more}{near}"
+    return ": no row meets all conditions at once"

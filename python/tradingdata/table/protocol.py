@@ -37,23 +37,27 @@ def _model(kind: Any) -> dict[str, Any]:
     if model is None:
         from dataclasses import field, make_dataclass
 
-        columns = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind)]
+        columns = [
+            (name, kind_of_field, doc) for name, kind_of_field, doc, _ in _core.fields_of(kind)
+        ]
         declared: list[Any] = [
             (
                 f"field_{at}",  # a column of a query may have a name that no attribute can have
                 kind.__annotations__[name],
-                field(default=None, kw_only=True, metadata={"kind": each, "doc": doc}),
+                field(default=None, kw_only=True, metadata={"kind": kind_of_field, "doc": doc}),
             )
-            for at, (name, each, doc) in enumerate(columns)
+            for at, (name, kind_of_field, doc) in enumerate(columns)
         ]
-        made: Any = make_dataclass(kind.__name__, declared, frozen=True, repr=False)
+        model_class: Any = make_dataclass(kind.__name__, declared, frozen=True, repr=False)
         fields = {}
-        for (name, _, _), each in zip(columns, made.__dataclass_fields__.values(), strict=True):
-            each.name = name
-            fields[name] = each
+        for (name, _, _), model_field in zip(
+            columns, model_class.__dataclass_fields__.values(), strict=True
+        ):
+            model_field.name = name
+            fields[name] = model_field
         model = kind._model = {
             "__dataclass_fields__": fields,
-            "__dataclass_params__": made.__dataclass_params__,
+            "__dataclass_params__": model_class.__dataclass_params__,
         }
     return model
 
@@ -142,17 +146,19 @@ def _pydantic_schema(kind: Any) -> Any:
     }
     fields = {
         name: schemas.typed_dict_field(
-            schemas.nullable_schema(values[each]), required=False, metadata=_described(doc)
+            schemas.nullable_schema(values[kind_of_field]), required=False, metadata=_described(doc)
         )
-        for name, each, doc, _ in _core.fields_of(kind)
+        for name, kind_of_field, doc, _ in _core.fields_of(kind)
     }
     members = schemas.typed_dict_schema(
         fields, cls_name=kind.__name__, total=False, extra_behavior="allow"
     )
-    made = schemas.no_info_after_validator_function(lambda given: _made_of(kind, given), members)
+    row_schema = schemas.no_info_after_validator_function(
+        lambda fields_of_row: _made_of(kind, fields_of_row), members
+    )
     return schemas.json_or_python_schema(
-        json_schema=made,
-        python_schema=schemas.union_schema([schemas.is_instance_schema(kind), made]),
+        json_schema=row_schema,
+        python_schema=schemas.union_schema([schemas.is_instance_schema(kind), row_schema]),
         serialization=schemas.plain_serializer_function_ser_schema(
             lambda row: row._asdict(extra=True), return_schema=members
         ),
@@ -163,16 +169,16 @@ def _described(doc: str) -> dict[str, Any]:
     return {"pydantic_js_updates": {"description": doc}} if doc else {}
 
 
-def _made_of(kind: Any, given: dict[str, Any]) -> Record:
+def _made_of(kind: Any, values: dict[str, Any]) -> Record:
     """Returns the row of a dict in which fields may be unknown."""
     from json import dumps
 
-    known = {name: given.pop(name) for name in _core.names_of(kind) if name in given}
-    if not given:
+    known = {name: values.pop(name) for name in _core.names_of(kind) if name in values}
+    if not values:
         return kind(**known)
     try:
-        unknown = dumps([given], allow_nan=False).encode()
+        unknown = dumps([values], allow_nan=False).encode()
         (row,) = _core.decode_list(kind, unknown, keep_personal_data=True)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"unknown fields {sorted(given)} are not JSON: {error}") from None
+        raise ValueError(f"unknown fields {sorted(values)} are not JSON: {error}") from None
     return _core.changed(row, known)

@@ -37,11 +37,11 @@ Value = TypeVar("Value")
 RECORD_TYPES: tuple[type[Any], ...] = tuple(getattr(_core, name) for name in RECORDS)
 
 _TYPES = {"text": str, "integer": int, "number": float, "timestamp": datetime, "date": date}
-_ANNOTATIONS = {kind: each | None for kind, each in _TYPES.items()}
-_KINDS = {each.__name__: kind for kind, each in _TYPES.items()}
+_ANNOTATIONS = {kind: python_type | None for kind, python_type in _TYPES.items()}
+_KINDS = {python_type.__name__: kind for kind, python_type in _TYPES.items()}
 
-# In the core, of which a process has one, so that a second copy of the package has the same types.
-# A type is kept by its tables.
+# Kept in the core, which a process loads once, so that a second copy of the package has the same
+# types. A reference is weak: a type lives as long as its tables.
 _ROW_TYPES: dict[tuple[str, tuple[Field, ...]], Reference] = vars(_core).setdefault("row_types", {})
 
 
@@ -52,19 +52,19 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     kind = known() if known is not None else None
     if kind is not None:
         return kind
-    made: Any = _core.row_type(
+    row_class: Any = _core.row_type(
         name, [(*field, _core.is_personal(field[0]), False) for field in fields]
     )
-    made._schema = schema
-    annotate(made)
-    made.__iter__ = lambda row: iter(row._asdict().values())
+    row_class._schema = schema
+    annotate(row_class)
+    row_class.__iter__ = lambda row: iter(row._asdict().values())
 
     def forget(gone: Reference) -> None:
         if _ROW_TYPES.get(schema) is gone:
             del _ROW_TYPES[schema]
 
     while True:  # another thread may have made it meanwhile
-        kept = _ROW_TYPES.setdefault(schema, ref(made, forget))
+        kept = _ROW_TYPES.setdefault(schema, ref(row_class, forget))
         kind = kept()
         if kind is not None:
             return kind
@@ -97,11 +97,14 @@ def declared(kind: type[Declared]) -> type[Declared]:
         }
         meanings |= dict(_MEANING.findall(base.__doc__ or ""))
     kind.__doc__ = kind.__doc__ or ""  # python -OO removes docstrings
-    fields = [(name, each, meanings.get(name, ""), False, False) for name, each in kinds.items()]
-    made: Any = _core.row_type(kind.__name__, fields, leading(kind))
-    made._schema = made
-    annotate(made)
-    return made  # type: ignore[no-any-return]
+    fields = [
+        (name, kind_of_field, meanings.get(name, ""), False, False)
+        for name, kind_of_field in kinds.items()
+    ]
+    row_class: Any = _core.row_type(kind.__name__, fields, leading(kind))
+    row_class._schema = row_class
+    annotate(row_class)
+    return row_class  # type: ignore[no-any-return]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -111,7 +114,9 @@ def leading(kind: type[Declared]) -> type[Declared]:
     The class has slots, as the values are in the core.
     """
     own = {
-        name: each for name, each in vars(kind).items() if name not in ("__dict__", "__weakref__")
+        name: member
+        for name, member in vars(kind).items()
+        if name not in ("__dict__", "__weakref__")
     }
     bases = (_core.Row,) if kind.__bases__ == (object,) else kind.__bases__
     return type(kind.__name__, bases, own | {"__slots__": ()})
@@ -120,9 +125,11 @@ def leading(kind: type[Declared]) -> type[Declared]:
 _MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
 
 
-def annotate(made: Any) -> None:
+def annotate(row_class: Any) -> None:
     """Gives a type of rows the annotations of a dataclass."""
-    made.__annotations__ = {name: _ANNOTATIONS[kind] for name, kind, *_ in _core.fields_of(made)}
+    row_class.__annotations__ = {
+        name: _ANNOTATIONS[kind] for name, kind, *_ in _core.fields_of(row_class)
+    }
 
 
 def required(value: Value | None) -> Value:

@@ -77,13 +77,13 @@ class Selection:
 
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""
-        found = self.rows.to_dict(self.names)
+        lists = self.rows.to_dict(self.names)
         if self.extra:
             extras = [_core.row_extras(row) for row in self.rows]
             names = self.rows.extra_names()
             for name in names:  # a local field's name comes first
-                found.setdefault(name, [values.get(name) for values in extras])
-        return found
+                lists.setdefault(name, [values.get(name) for values in extras])
+        return lists
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column, unknown fields as a JSON object."""
@@ -95,13 +95,17 @@ class Selection:
         table = self._arrow("large", "pandas", "to_pandas()")
         dtypes = {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
         if zone := self.rows.zone:
-            # By name, if it has one: pandas 2 makes pytz zones of names, and never considers one of
-            # these equal to a ZoneInfo.
+            # pandas 2 makes a pytz zone of a name, and never considers it equal to a ZoneInfo. So
+            # the zone is passed by name, if it has one.
             dtypes["timestamp"] = pandas.DatetimeTZDtype("us", getattr(zone, "key", None) or zone)
         kinds = dict(zip(table.schema.types, self.kinds.values(), strict=True))
-        mapped = {each: dtypes[kind] for each, kind in kinds.items() if kind in dtypes}
+        mapped = {arrow_type: dtypes[kind] for arrow_type, kind in kinds.items() if kind in dtypes}
         # In a column of datetime64 no value equals a `date`, and comparing finds no rows.
-        mapped |= {each: pandas.ArrowDtype(each) for each, kind in kinds.items() if kind == "date"}
+        mapped |= {
+            arrow_type: pandas.ArrowDtype(arrow_type)
+            for arrow_type, kind in kinds.items()
+            if kind == "date"
+        }
         # Threads take more time to start than they save.
         frame: pd.DataFrame = table.to_pandas(types_mapper=mapped.get, use_threads=False)
         return frame
@@ -189,7 +193,7 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
         for at, (name, values) in enumerate(columns.items()):
             kind = selection.kinds[name]
             sheet.write_string(0, at, name, bold)
-            decimals = shared_decimals(values) if kind == "number" else 0
+            decimals = shared_decimals(name, kind, values)
             widths = []
             for row, value in enumerate(values, 1):
                 if value is None:

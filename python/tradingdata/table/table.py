@@ -19,30 +19,41 @@ from typing import (
 from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
-from .._util.validate import count, instead, no_field
-from ..display.text import ENDS, Shown, group, impersonal, table_text
-from .conditions import Condition, core_conditions, parse_conditions
-from .export import TableExport
+from .._util.validate import count, has_no, instead, method_keywords, no_field, shown
+from ..display.text import ENDS, Shown, counted, impersonal, table_text
+from ..display.view import View
+from .conditions import Condition, core_conditions, parse_conditions, why_none
+from .export import KEYWORDS, TableExport
 from .selection import Selection
 
 Record = TypeVar("Record")
 AnyTable = TypeVar("AnyTable", bound="Table[Any]")
 
 
-# What to write in place of what data frames have, by its name.
-_INSTEAD = {
-    **dict.fromkeys(("to_df", "to_frame", "df"), ".to_pandas() or .to_polars()"),
-    **dict.fromkeys(("groupby", "group_by", "agg", "pivot"), ".to_pandas().groupby(...)"),
-    **dict.fromkeys(("merge", "join", "apply", "describe"), "those of .to_pandas()"),
-    **dict.fromkeys(("iloc", "loc", "iat", "at", "row", "rows"), "an index or a slice: [0], [:5]"),
-    **dict.fromkeys(("query", "where", "select_rows"), ".filter(symbol='INFY')"),
-    **dict.fromkeys(("sort_values", "sort_by", "order_by"), ".sort('symbol', '-quantity')"),
-    **dict.fromkeys(("append", "extend", "concat"), "td.concat([one, other])"),
-    **dict.fromkeys(("select", "get_column"), ".to_pandas(columns=[...]) or .column(name)"),
-    **dict.fromkeys(("shape", "size", "empty"), "len()"),
-}
+# What to write in place of what data frames and lists have.
+_INSTEAD = instead(
+    {
+        ".to_pandas() or .to_polars()": "to_df to_frame df to_numpy values T",
+        ".to_pandas().groupby(...)": "groupby group_by agg pivot pivot_table value_counts resample",
+        "the method of .to_pandas()": (
+            "merge join apply map describe sum mean max min unique nunique drop drop_duplicates "
+            "dropna fillna isna rename assign astype cumsum to_sql to_markdown to_string"
+        ),
+        "a loop over the rows: for row in table": "iterrows itertuples iter_rows rows",
+        "list(table), or .to_dicts()": "to_list tolist to_records",
+        "an index or a slice: [0], [:5]": "iloc loc iat at row first last",
+        ".filter(symbol='INFY')": "query where select_rows",
+        ".sort('symbol', '-quantity')": "sort_values sort_by order_by",
+        "td.concat([one, other])": "append extend concat",
+        ".to_pandas(columns=[...]) or .column(name)": "select get_column",
+        "len()": "shape size empty",
+        ".columns for the names, .to_pandas().dtypes for the types": "dtypes schema info keys",
+        "the functions of td.plot": "plot hist",
+    }
+)
 
 
+@method_keywords(KEYWORDS)
 class Table(TableExport, Generic[Record]):
     """An immutable sequence of rows of one type, whose columns are in the core.
 
@@ -50,19 +61,18 @@ class Table(TableExport, Generic[Record]):
     its table alive. Tables are equal if they are of one type and their rows are equal, in order.
     """
 
-    __slots__ = ("__weakref__", "_rows")
+    __slots__ = ("__weakref__", "_refused", "_rows")
 
     _row: ClassVar[type]
-    _summed: ClassVar[tuple[str, ...]] = ()  # amounts of money of which a display shows the sums
-    _noun: tuple[str, str] = ("row", "rows")  # one and several
-    _essential: Sequence[str] = ()  # the columns that a narrow screen shows
-    _is_ranked = False  # whether the rows that matter most come first
+    _view: ClassVar[View] = View()
     _rows: _core.Slice
+    _refused: tuple[_core.Slice, Sequence[Condition]]
 
     @classmethod
     def _over(cls, rows: _core.Slice) -> Self:
         self = object.__new__(cls)
         self._rows = rows
+        self._refused = rows, ()  # by a filter that found nothing, with its conditions
         return self
 
     @classmethod
@@ -118,20 +128,19 @@ class Table(TableExport, Generic[Record]):
                 f"a {kind.__name__} is a sequence of rows: read a column with "
                 f".column({name!r}) or .to_pandas()[{name!r}]"
             )
-        if name in _INSTEAD:
-            return f"{kind.__name__} has no {name!r}: use {_INSTEAD[name]}"
-        return f"{kind.__name__} has no {name!r}: {self._no_column(name)}"
+        public = [known for known in dir(kind) if not known.startswith("_")]
+        return has_no(kind.__name__, repr(name), name, _INSTEAD, [*self.columns, *public])
 
     def _no_index(self, index: object) -> str:
         """Returns the message for an index that data frames take."""
-        what = f"a {type(self).__name__} is a sequence of rows"
-        names = isinstance(index, (list, tuple)) and any(isinstance(one, str) for one in index)
+        problem = f"a {type(self).__name__} is a sequence of rows"
+        names = isinstance(index, (list, tuple)) and any(isinstance(name, str) for name in index)
         if names:
-            return f"{what}: select columns with .to_pandas(columns=[...])"
-        return f"{what}: select rows with .filter(quantity__ge=100) or .filter(lambda row: ...)"
+            return f"{problem}: select columns with .to_pandas(columns=[...])"
+        return f"{problem}: select rows with .filter(quantity__ge=100) or .filter(lambda row: ...)"
 
     def __add__(self, other: object) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be added to: td.concat([one, other])")
+        raise TypeError(f"a {type(self).__name__} cannot be added to: use td.concat([one, other])")
 
     def head(self, rows: int = 5) -> Self:
         """Returns the first rows.
@@ -186,10 +195,10 @@ class Table(TableExport, Generic[Record]):
             ValueError: No such row equals the record.
         """
         first, last, _ = slice(start, stop).indices(len(self))
-        found = self._rows[first:last].find(record)
-        if not found:
+        matches = self._rows[first:last].find(record)
+        if not matches:
             raise ValueError("no row equals that record")
-        return first + found[0]
+        return first + matches[0]
 
     def count(self, record: Record) -> int:
         """Returns the number of rows that equal a record.
@@ -275,21 +284,28 @@ class Table(TableExport, Generic[Record]):
             >>> trades.filter(expiry_date__ne=None, exch_trade_time__lt=time(10, 0))
             >>> trades.filter(lambda trade: trade.quantity % trade.lot_size)
         """
-        found = self
+        if predicate is not None and not callable(predicate):
+            raise TypeError(
+                "filter takes conditions, such as symbol='INFY', or a function of a row, not "
+                f"{shown(predicate)}"
+            )
+        matches = self
         if conditions:
-            found = self._where(parse_conditions(self._title, self.columns, conditions))
+            matches = self._where(parse_conditions(self._title, self.columns, conditions))
         if predicate is None:
-            return found
-        return found._taken([row for row, record in enumerate(found) if predicate(record)])
+            return matches
+        return matches._taken([row for row, record in enumerate(matches) if predicate(record)])
 
     def _where(self, conditions: list[Condition]) -> Self:
-        return self._part(self._rows.where(core_conditions(self._rows, conditions)))
+        matches = self._part(self._rows.where(core_conditions(self._rows, conditions)))
+        if not len(matches):
+            matches._refused = self._rows, conditions
+        return matches
 
-    @instead(
-        by="the names of columns alone, .sort('symbol')",
-        descending="reverse=True, or a minus sign before a name",
-        ascending="reverse=True, or a minus sign before a name",
-    )
+    def _why_none(self) -> str:
+        """Returns why a filter found nothing, for the heading of a table without rows."""
+        return why_none(*self._refused)
+
     def sort(self, *fields: str, reverse: bool = False) -> Self:
         """Returns the rows sorted by one or more columns.
 
@@ -325,30 +341,24 @@ class Table(TableExport, Generic[Record]):
 
     def _heading(self) -> str:
         """Returns what a display says above the rows."""
-        return f"{group(len(self))} {self._noun[len(self) != 1]}"
+        return counted(len(self), self._view.noun)
 
-    def _display_columns(self) -> list[str]:
-        """Returns the columns that a display shows."""
-        return self.columns
-
-    def _absent(self) -> set[str]:
-        """Returns the columns that a display does not mention, since they say nothing."""
-        return set()
-
-    def _total(self) -> dict[str, float]:
-        """Returns the sums that a display shows below the rows."""
-        return {}
+    def _view_of_rows(self) -> View:
+        """Returns what a display shows of these rows."""
+        return self._view._replace(columns=self._view.columns or tuple(self.columns))
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         """Returns the values of a column that a display shows, without personal data."""
-        (found,) = self._rows.cells(rows, [name])
-        return [impersonal(name, value) for value in found]
+        (values,) = self._rows.cells(rows, [name])
+        return [impersonal(name, value) for value in values]
 
     def _preview(
         self, columns: Sequence[str] | None = None, ends: int = ENDS
     ) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
-        return self._heading(), Shown(self, columns, ends=ends) if len(self) else None
+        if not len(self):
+            return self._heading() + self._why_none(), None
+        return self._heading(), Shown(self, columns, ends=ends)
 
     def __repr__(self) -> str:
         return table_text(self)
@@ -361,7 +371,7 @@ class Table(TableExport, Generic[Record]):
 
 def restored_table(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
     """Returns a table of rows with what else belongs to it."""
-    made = kind._over(rows)
+    table = kind._over(rows)
     for name, value in state.items():
-        setattr(made, name, value)
-    return made
+        setattr(table, name, value)
+    return table

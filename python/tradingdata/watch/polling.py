@@ -10,6 +10,7 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from datetime import time as clock_time
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
@@ -24,7 +25,8 @@ from ..errors import (
     ServiceError,
     TradingDataError,
 )
-from .updates import OrderState, OrderUpdate, TradeState, TradeUpdate
+from ..table.conditions import moment_of
+from .updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
 
 if TYPE_CHECKING:
     import asyncio
@@ -128,14 +130,14 @@ class _Watching(Generic[Update]):
     _sleep: Callable[[float], Any]
     _clock: Callable[[], float]
 
-    def __init__(self, state: OrderState | TradeState, rules: Rules) -> None:
-        self._state: OrderState | TradeState | None = state
+    def __init__(self, state: KnownOrders | KnownTrades, rules: Rules) -> None:
+        self._state: KnownOrders | KnownTrades | None = state
         self._rules = rules
         self._schedule = Schedule(rules.interval)
         self._refused = 0
         self._is_polling = False
 
-    def _next(self, state: OrderState | TradeState) -> Plan[Any]:
+    def _next(self, state: KnownOrders | KnownTrades) -> Plan[Any]:
         """The plan of the next update; its result is None at the end.
 
         The update counts as undelivered until the iterator, in its last step, takes it.
@@ -208,7 +210,7 @@ class Watch(_Watching[Update], Iterator[Update]):
     def __init__(
         self,
         poll: Callable[[], Any],
-        state: OrderState | TradeState,
+        state: KnownOrders | KnownTrades,
         rules: Rules,
         *,
         clock: Callable[[], float] | None = None,
@@ -261,7 +263,7 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
     def __init__(
         self,
         poll: Callable[[], Awaitable[Any]],
-        state: OrderState | TradeState,
+        state: KnownOrders | KnownTrades,
         rules: Rules,
         *,
         clock: Callable[[], float] | None = None,
@@ -334,24 +336,33 @@ def _retrieve(pending: asyncio.Future[Any]) -> None:
         pending.exception()
 
 
-def time_left(until: datetime | clock_time | None, name: str = "until=") -> Callable[[], float]:
+def time_left(
+    until: datetime | clock_time | str | None, name: str = "until="
+) -> Callable[[], float]:
     """Returns a function that returns the seconds left until a time.
 
     It reads the system clock each time, which unlike the monotonic clock goes on while a computer
     sleeps.
 
     Args:
-        until: A time of today or a datetime, on this computer's clock unless it has a time zone.
+        until: A time of today or a datetime, also as ISO text, on this computer's clock unless it
+            has a time zone.
         name: How a message names it.
 
     Raises:
         TypeError: ``until`` is neither.
-        ValueError: ``until`` has passed.
+        ValueError: ``until`` has passed, or the text is not a time.
     """
     if until is None:
         return lambda: math.inf
-    if not isinstance(until, (datetime, clock_time)):
-        raise TypeError(f"{name} takes a datetime or a time, not {shown(until)}")
+    problem = f"{name} takes a time such as '15:30' or '2026-11-20 15:30', not {shown(until)}"
+    moment: object = until
+    if isinstance(until, str):
+        with suppress(ValueError):
+            moment = moment_of(until)
+    if not isinstance(moment, (datetime, clock_time)):
+        raise (ValueError if isinstance(until, str) else TypeError)(problem)
+    until = moment
     if isinstance(until, clock_time):
         until = datetime.combine(datetime.now(until.tzinfo), until)
     end = until.astimezone(UTC)

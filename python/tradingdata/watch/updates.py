@@ -21,13 +21,14 @@ from ..books.diff import (
     copies,
 )
 from ..books.pairing import distinct
+from ..display.text import counted
 from ..errors import TradingDataError
 from ..table.rows import Trade
 
-AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
+WatchedBook = TypeVar("WatchedBook", OrderBook, TradeBook)
 
-# How long a record that is absent is known. A session is shorter, and an order of the day before
-# that a service still returns is in its book, not absent from it.
+# How long an absent record is remembered: longer than a session. An order of the day before that
+# the service still returns is in the book, so it is not absent.
 _REMEMBERED = timedelta(hours=24)
 
 
@@ -60,12 +61,12 @@ def _text(update: OrderUpdate | TradeUpdate) -> str:
     book, noun = update[0], update._fields[0]
     zone = None if book is None else book._rows.zone
     local = update.at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
-    fills = [f"{len(update.fills):,} fills"] if isinstance(update, TradeUpdate) else []
-    changes = [f"{len(update.changes):,} changes"] if update.changes or not fills else []
+    fills = [counted(len(update.fills), "fill")] if isinstance(update, TradeUpdate) else []
+    changes = [counted(len(update.changes), "change")] if update.changes or not fills else []
     missed = update.missed
     parts = [
         f"{update.at:%H:%M:%S}Z" if zone is None else local,
-        f"{noun} unknown" if book is None else f"{len(book):,} {noun}",
+        f"{noun} unknown" if book is None else book._heading(),
         *fills,
         *changes,
         *(["cleared"] if update.cleared else []),
@@ -128,7 +129,7 @@ class TradeUpdate(_TradeUpdateFields):
     __repr__ = _text
 
 
-def _checked(previous: Any, kind: type[AnyBook]) -> AnyBook | None:
+def _checked(previous: Any, kind: type[WatchedBook]) -> WatchedBook | None:
     if previous is not None and not isinstance(previous, kind):
         raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
     return previous
@@ -164,7 +165,7 @@ class _Kept(NamedTuple):
     undelivered: Any = None
 
 
-class _State(Generic[AnyBook]):
+class _Known(Generic[WatchedBook]):
     """The records of the last good response, and those that were in an earlier one.
 
     Attributes:
@@ -172,7 +173,7 @@ class _State(Generic[AnyBook]):
             interrupt leaves records that are known but not reported.
     """
 
-    def __init__(self, previous: AnyBook | None) -> None:
+    def __init__(self, previous: WatchedBook | None) -> None:
         self.kept = _Kept(previous, None if previous is None else previous._rows)
 
     @property
@@ -199,7 +200,7 @@ class _State(Generic[AnyBook]):
 
     def _after(
         self,
-        book: AnyBook,
+        book: WatchedBook,
         records: _core.Slice,
         known: _core.Slice,
         absences: dict[int, _Absence],
@@ -211,7 +212,7 @@ class _State(Generic[AnyBook]):
         return _Kept(book, records, absent, tuple(absences.values()))
 
 
-class OrderState(_State[OrderBook]):
+class KnownOrders(_Known[OrderBook]):
     """The orders known after each poll."""
 
     def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
@@ -256,7 +257,7 @@ class OrderState(_State[OrderBook]):
         return update
 
 
-class TradeState(_State[TradeBook]):
+class KnownTrades(_Known[TradeBook]):
     """The trades known after each poll, all of which have been reported."""
 
     def __init__(self, previous: TradeBook | None) -> None:
