@@ -162,10 +162,6 @@ def test_what_is_not_the_documented_json_is_never_an_empty_book(
     ("envelope", "message"),
     [
         (
-            {"status": "error", "message": "Session expired", "data": []},
-            'the service returned status "error": Session expired',
-        ),
-        (
             {"status": "FAILED", "message": "", "data": s.trades(2)},
             'the service returned status "FAILED" and no message',
         ),
@@ -173,7 +169,6 @@ def test_what_is_not_the_documented_json_is_never_an_empty_book(
             {"data": None, "message": "Try\nlater", "status": "Error"},
             'the service returned status "Error": Try later',
         ),
-        ({"status": "", "message": "odd", "data": []}, 'status "": odd'),
     ],
     ids=ascii,
 )
@@ -191,9 +186,8 @@ def test_an_envelope_that_says_no_is_a_service_error(
 
 
 @both
-@pytest.mark.parametrize("status", ["success", "Success", "SUCCESS"])
-def test_success_without_data_is_an_empty_book(call: Any, status: str) -> None:
-    with served(s.json_reply({"status": status, "message": "Success", "data": None})) as service:
+def test_success_without_data_is_an_empty_book(call: Any) -> None:
+    with served(s.json_reply({"status": "SUCCESS", "message": "", "data": None})) as service:
         book = call(service.base_url)
     assert len(book) == 0
     assert book.response.status_code == 200
@@ -209,15 +203,21 @@ def test_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) -> Non
 
 
 @both
-@pytest.mark.parametrize("content_type", ["text/plain", "text/html", "", "application/xml"])
+@pytest.mark.parametrize("content_type", ["text/html", ""])
 def test_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
     with served(s.reply(200, s.EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
         assert len(call(service.base_url)) == 0
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize(
-    "target", ["same", "other port", "https", "file:///etc/passwd", "ftp://x/"]
+    ("status", "target"),
+    [
+        (301, "same"),
+        (302, "other port"),
+        (303, "https"),
+        (307, "file:///etc/passwd"),
+        (308, "ftp://x"),
+    ],
 )
 def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target: str) -> None:
     """To the same host, another port, another scheme, a file: never followed."""
