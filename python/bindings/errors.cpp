@@ -72,6 +72,7 @@ py::dict facts_of(const Error& error) {
   facts["retryable"] = error.retryable;
   facts["passing"] = error.passing;
   if (error.retry_after) facts["retry_after"] = *error.retry_after;
+  if (error.served_at) facts["_served_at"] = *error.served_at;
   if (error.offset) facts["offset"] = *error.offset;
   if (!error.path.empty()) facts["path"] = shown_text(error.path);
   if (!error.service_message.empty()) facts["service_message"] = shown_text(error.service_message);

@@ -91,6 +91,7 @@ class TradingDataError(Exception):
     body: str = ""
     service_message: str = ""
     retry_after: float | None = None
+    _served_at: int | None = None  # by the response's date, in seconds since the epoch
     offset: int | None = None
     path: str | None = None
     page: int | None = None

@@ -77,6 +77,9 @@ class Error : public std::runtime_error {
   std::string service_message;         // the envelope's message, where there was one
   std::string body;                    // the head of the response, redacted and capped
 
+  // The response's date, in seconds since the epoch.
+  std::optional<std::int64_t> served_at;
+
   // The message as it is shown, which ends with the advice.
   std::string text() const {
     std::string message = what();

@@ -234,7 +234,9 @@ void Engine::responded(Pending& pending, Response& response) {
   stats.bytes_sent += response.bytes_sent;
   stats.bytes_received += response.bytes_received;
   if (has_content(response)) return decode(pending, response);
-  failed(pending, verdict({pending.call.request, &response, options_.sources.wall_micros()}));
+  Verdict refusal = verdict({pending.call.request, &response, options_.sources.wall_micros()});
+  if (response.date) refusal.error.served_at = parse_http_date(*response.date);
+  failed(pending, refusal);
 }
 
 void Engine::decode(Pending& pending, Response& response) {
@@ -247,6 +249,7 @@ void Engine::decode(Pending& pending, Response& response) {
     outcome.table = response.consumer->finish(std::move(response.body));
   } catch (Error& refusal) {
     refusal.status_code = response.status;
+    refusal.served_at = outcome.served_at;
     return failed(pending, verdict({pending.call.request, &refusal}));
   }
   options_.quota->release(pending.quota_taken);
