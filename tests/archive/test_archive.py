@@ -31,7 +31,6 @@ from archiving import (
 )
 from sample_books import BOOK
 from tradingdata import sandbox
-from tradingdata.archive.folder import Disk
 from tradingdata.archive.store import Store
 
 
@@ -148,17 +147,6 @@ def test_the_newest_state_counts_in_any_order_of_arrival(tmp_path: Path) -> None
         assert [at and f"{at:%H:%M}" for at, _ in seen] == ["10:00", "11:00", "12:00"]
 
 
-def test_an_equal_response_confirms_a_state(tmp_path: Path) -> None:
-    """A late response between two equal ones changes nothing but the history."""
-    archive = archive_with(
-        tmp_path,
-        order_response(order("1", status="A"), at="10:00"),
-        order_response(order("1", status="A"), at="12:00"),
-        order_response(order("1", status="B"), at="11:00"),
-    )
-    assert [row.status for row in archive.orders(DAY)] == ["A"]
-
-
 def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_response(trade("1", quantity=5)))
     archive.add(td.TradeBook([td.Trade(**{**_fields(archive), "quantity": 9})]))
@@ -202,29 +190,6 @@ def test_a_state_that_another_writer_saw_again_stays_the_newest(tmp_path: Path) 
     for _ in range(2):
         assert [row.quantity for row in archive.trades(DAY)] == [1]
         archive.compact()
-
-
-def test_rows_without_a_line_are_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """F112: a crash between the rows and the log leaves rows that nobody sees."""
-    archive = archive_with(tmp_path, trade_response(trade("1")))
-    rename = Disk.rename
-
-    def interrupted(self: Disk, old: str, new: str) -> None:
-        if new.startswith("log/"):
-            os._exit(9)
-        rename(self, old, new)
-
-    child = os.fork()
-    if not child:
-        monkeypatch.setattr(Disk, "rename", interrupted)
-        archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assert len(list(Path(archive.path, "trades/month=2026-11").glob("*.parquet"))) == 2
-    assert numbers(archive.trades(DAY)) == ["1"]
-    assert archive.verify() == 1
-    archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
-    assert numbers(archive.trades(DAY)) == ["1", "2"]
 
 
 def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:

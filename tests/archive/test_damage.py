@@ -129,6 +129,8 @@ def test_each_log_file(damage: Callable[[Path], None], number: int, root: Path) 
         archive.add(book)
     read_everything(root)
     assert archive.verify() == 121
+    archive.compact()
+    read_everything(root)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import random
 import warnings
 from contextlib import nullcontext
 from email.utils import format_datetime
@@ -99,39 +98,6 @@ def test_a_book_cleared_in_the_evening_removes_nothing(archive: td.Archive) -> N
     assert archive.verify() > 0
 
 
-def test_a_late_state_of_an_order_that_went_counts(archive: td.Archive) -> None:
-    """A record that a later response lacks has the time when it was seen."""
-    archive.add(orders_at(DAY, "10:00", order("1", status="A")))
-    archive.add(orders_at(DAY, "12:00", order("2")))
-    archive.add(orders_at(DAY, "11:00", order("1", status="B")))
-    assert statuses(archive.orders(DAY))["1"] == "B"
-    archive.add(orders_at(DAY, "09:00", order("1", status="too early")))
-    assert statuses(archive.orders(DAY))["1"] == "B"
-
-
-def test_any_responses_in_any_order_give_the_newest_states(tmp_path: Path) -> None:
-    """F112: as a plain rule says: each order as the last response that has it showed it."""
-    chance = random.Random(29)
-    for number in range(3):
-        archive = archive_with(tmp_path / str(number))
-        newest: dict[str, tuple[int, str]] = {}
-        for hour in chance.sample(range(10, 24), 8):
-            states = {
-                each: chance.choice("AB") for each in chance.sample("1234", chance.randint(0, 4))
-            }
-            each_order = [order(no, status=status) for no, status in states.items()]
-            archive.add(orders_at(DAY, f"{hour}:00", *each_order))
-            newest |= {
-                each: max(newest.get(each, (0, "")), (hour, status))
-                for each, status in states.items()
-            }
-            expected = {each: status for each, (_, status) in newest.items()}
-            assert statuses(archive.orders(DAY)) == expected
-        archive.compact()
-        assert statuses(archive.orders(DAY)) == expected
-        assert archive.verify() > 0
-
-
 def test_a_trade_book_may_span_days(archive: td.Archive) -> None:
     archive.add(trades_at(TUESDAY, "15:45", trade("1", MONDAY), trade("2", TUESDAY)))
     assert numbers(archive.trades(MONDAY)) == ["1"]
@@ -140,12 +106,6 @@ def test_a_trade_book_may_span_days(archive: td.Archive) -> None:
     assert numbers(archive.trades(MONDAY, WEDNESDAY)) == ["1", "2", "3"]
     assert [row.quantity for row in archive.trades(TUESDAY).filter(trade_no="2")] == [3]
     assert numbers(archive.trades()) == ["1", "2", "3"]
-
-
-def test_a_corrected_trade_has_its_newest_values(archive: td.Archive) -> None:
-    archive.add(trades_at(DAY, "15:45", trade("1", traded_price=10.0)))
-    archive.add(trades_at(DAY, "18:00", trade("1", traded_price=11.0)))
-    assert [row.traded_price for row in archive.trades(DAY)] == [11.0]
 
 
 def test_an_account_is_expected_from_its_first_fetch(archive: td.Archive) -> None:
@@ -377,6 +337,23 @@ def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) ->
     assert entry.days == ((now.astimezone(archive.tz) - dt.timedelta(hours=6)).date(),)
     archive.add(response(td.OrderBook, [order(status="late")], now - dt.timedelta(minutes=5)))
     assert statuses(archive.orders(missing_ok=True)) == {"1": "second"}
+
+
+@pytest.mark.parametrize("hours", [-24, 0])
+def test_f147_the_day_of_a_failure_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
+    """F147: if it responded; by the local clock if not."""
+    now = dt.datetime.now(dt.UTC) + dt.timedelta(hours=hours)
+    refused = reply(401, b"", headers={"Date": format_datetime(now, usegmt=True)})
+    warned = pytest.warns(td.DataWarning, match="the local clock says") if hours else nullcontext()
+    with Service() as service, td.Client(service.base_url, access_token="t" * 12) as client:
+        service.script(refused, refused)
+        with warned, pytest.raises(td.AuthenticationError):
+            archive.fetch(client)
+    with pytest.raises(td.ConnectError):
+        archive.fetch(td.Client("http://127.0.0.1:9", access_token="t" * 12, attempts=1))
+    *responded, none, _ = (td.required(entry.at) for entry in archive.fetches())
+    assert all(abs(at - now) < dt.timedelta(minutes=2) for at in responded)
+    assert abs(none - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=2)
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,9 @@ def line(identity: str, repeats: str | None = None) -> dict[str, Any]:
         "filed": "",
         "covered": [],
         "error": None,
+        "body": identity,
+        "at": None,
+        "local": None,
     }
 
 
@@ -183,10 +186,10 @@ class Process:
         return None
 
     def compact(self) -> None:
-        def merge(book: str, month: str, files: list[tuple[str, str]], count: int) -> Rows:
+        def merge(book: str, month: str, files: list[tuple[str, str]], count: int) -> bytes:
             merged = self._rows(files)
             assert len(merged) == count
-            return Rows(book, month, count, rows(merged))
+            return rows(merged)
 
         for attempt in range(3):
             try:
@@ -255,17 +258,26 @@ def interrupted(
         disk.now += timedelta(seconds=1)
     process = Process(disk, renames=renames)
     other = Process(disk, renames=renames)
+
+    def late() -> None:
+        """The process sleeps for two days, and another one sweeps meanwhile."""
+        disk.now += timedelta(hours=49)
+        other.compact()
+
     work = {
         "kill": process.die,
         "power": process.die,
         "read": other.read,
         "commit": other.commit,
         "compact": other.compact,
+        "late": late,
     }[inner]
     process.interrupt[step] = work
     killed = False
     try:
         process.read() if name == "read" else OPERATIONS[name](process)
+    except FileNotFoundError:
+        assert inner == "late"
     except Killed:
         killed = True
         if inner == "power":
@@ -283,7 +295,7 @@ def prefixes(length: int) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("renames", [True, False], ids=["files", "objects"])
-@pytest.mark.parametrize("inner", ["kill", "power", "read", "commit", "compact"])
+@pytest.mark.parametrize("inner", ["kill", "power", "read", "commit", "compact", "late"])
 @pytest.mark.parametrize("name", ["commit", "poll", "compact", "read"])
 @pytest.mark.parametrize(
     "length", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)]

@@ -71,7 +71,7 @@ def test_archives_of_one_process_do_not_mix(tmp_path: Path) -> None:
             assert numbers(archives[number].trades()) == [str(number)]
 
     at_once(4, read)
-    assert len(databases._known) <= databases._OPEN_DATABASES + 1
+    assert databases._shared.cache_info().currsize <= databases._OPEN_DATABASES
 
 
 @pytest.mark.memory

@@ -26,8 +26,10 @@ from archiving import (
     trade,
     trade_response,
 )
-from calls import at_once
 from tradingdata.archive import views
+from tradingdata.archive.folder import Disk
+from tradingdata.archive.ingest import Ingest
+from tradingdata.archive.store import Store, _of_disk
 
 SATURDAY = DAY + dt.timedelta(1)
 
@@ -142,6 +144,10 @@ def test_retirement_in_any_order(tmp_path: Path) -> None:
         gaps = [gap for gap in archive.missing(DAYS[3], DAYS[4]) if gap.account == "b"]
         assert len(gaps) == max(0, (day - DAYS[2]).days), day
         assert missing
+    archive.retire("b", DAYS[2])
+    for day in (DAYS[4], DAYS[1]):  # an older response that is stored later changes nothing
+        archive.add(response(td.TradeBook, [], clock("15:45", day)), account="b")
+    assert [gap.day for gap in archive.missing(DAYS[3], DAYS[3]) if gap.account == "b"] == [DAYS[3]]
 
 
 class Calendar:
@@ -235,16 +241,73 @@ def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> 
     assert len(archive.trades(DAY)) == 6
 
 
-def test_responses_are_stored_while_others_are_withdrawn(tmp_path: Path) -> None:
-    """Another thread reads the log anew between two steps of a writer."""
+def test_a_poll_that_repeats_what_another_process_withdraws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not bring the records back: it has no rows of its own."""
+    archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00"))
+    wrong = archive.add(trade_response(trade("8"), at="10:00"))
+    commit = Store.commit
+
+    def withdrawn_meanwhile(*arguments: Any) -> None:
+        monkeypatch.setattr(Store, "commit", commit)
+        _of_disk.cache_clear()  # as another process has none of it
+        td.Archive(archive.path).withdraw(wrong.id)
+        commit(*arguments)
+
+    monkeypatch.setattr(Store, "commit", withdrawn_meanwhile)
+    assert not archive.add(trade_response(trade("8"), at="11:00")).stored
+    for _ in range(2):
+        assert numbers(archive.trades(DAY)) == ["1"]
+        assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
+        archive.compact()
+    assert archive.add(trade_response(trade("8"), at="12:00")).stored
+    assert numbers(archive.trades(DAY)) == ["1", "8"]
+
+
+def test_a_thread_waits_while_another_one_compares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log, which both use, would change under it."""
     archive = archive_with(tmp_path, trade_response(trade("0"), at="09:00"))
+    wrong = archive.add(trade_response(trade("1"), at="10:00"))
+    compare = Ingest._compare
+    thread = threading.Thread(target=lambda: archive.withdraw(wrong.id))
 
-    def work(writer: int) -> None:
-        for turn in range(8):
-            at = f"1{writer}:{turn:02}"
-            entry = archive.add(trade_response(trade("1"), at=at), account=f"desk{writer % 2}")
-            if turn % 2:
-                archive.withdraw(entry.id)
+    def compared(*arguments: Any) -> None:
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive()
+        compare(*arguments)
 
-    at_once(4, work)
-    assert sum(entry.withdrawn for entry in archive.fetches()) >= 16
+    monkeypatch.setattr(Ingest, "_compare", compared)
+    archive.add(trade_response(trade("2"), at="11:00"))
+    thread.join()
+    assert numbers(archive.trades(DAY)) == ["0", "2"]
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_response_is_withdrawn_while_it_is_merged(
+    at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before its rows, those of the next book, or the log file of the merged commit are written."""
+    archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00"))
+    archive.add(order_response(order("1")))
+    wrong = archive.add(trade_response(trade("8"), at="10:00"))
+    put, puts = Disk.put, iter(range(1, 9))
+
+    def withdrawn_before(*arguments: Any) -> Any:
+        if next(puts, 0) == at:
+            thread = threading.Thread(target=lambda: archive.withdraw(wrong.id))
+            thread.start()
+            thread.join(20)
+            assert not thread.is_alive(), "a compaction keeps nobody waiting"
+        return put(*arguments)
+
+    monkeypatch.setattr(Disk, "put", withdrawn_before)
+    assert archive.compact() > 0
+    for _ in range(2):
+        assert numbers(archive.trades(DAY)) == ["1"]
+        assert sum(entry.withdrawn for entry in archive.fetches()) == 1
+        archive.compact()
+        archive = td.Archive(Path(archive.path).rename(tmp_path / "moved"))

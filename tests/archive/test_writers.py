@@ -17,8 +17,8 @@ import tradingdata as td
 from archive_writers import HERE, acknowledged, start_writer
 from archiving import DAY, archive_with, clock, order, order_response, response, trade
 from calls import at_once
-from tradingdata.archive.ingest import merge
 from tradingdata.archive.store import Store
+from tradingdata.archive.views import merge
 
 
 def test_threads_write_at_once(tmp_path: Path) -> None:

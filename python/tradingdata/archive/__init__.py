@@ -27,9 +27,8 @@ except ImportError:
             return type(name, (), {"__doc__": doc, "__init__": _require_duckdb})
 else:
     from .archive import Archive
-    from .arrivals import Fetched
     from .coverage import MissingDay
-    from .ingest import ArchiveFetch
+    from .ingest import ArchiveFetch, Fetched
     from .reader import OrderState
     from .views import QueryResult
 

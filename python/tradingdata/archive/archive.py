@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import date, datetime, time, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -17,21 +17,12 @@ from ..accounts.fetch import Accounts
 from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
 from ..errors import DataWarning
-from . import coverage
-from .arrivals import Arrivals, Fetched
-from .coverage import Clock, Day, MissingDay, Span, sessions_of, span_of
+from . import coverage, ingest
+from .coverage import Clock, Day, Line, MissingDay, Span, months_of, sessions_of, span_of
 from .databases import cursor, explained
-from .ingest import (
-    KINDS,
-    ArchiveFetch,
-    Ingest,
-    Received,
-    StoredBook,
-    withdrawal,
-)
-from .log import months_of
+from .ingest import KINDS, ArchiveFetch, Fetched, Ingest, StoredBook
 from .reader import OrderState, Reader, lines_of
-from .store import Store, settled, store_of
+from .store import BOOKS, Store, settled, store_of
 from .views import Parameters, QueryResult
 
 if TYPE_CHECKING:
@@ -156,10 +147,11 @@ class Archive:
     ) -> Fetched | dict[str, Fetched]:
         """Fetches the order book and the trade book, and stores both in one commit.
 
-        Both are fetched even if one fails; the failure is logged (see `fetches`), and for one
-        client the first error is raised afterwards. When this returns, the books are on the disk.
-        They are stored under ``client.account``. Books that have arrived are stored even if the
-        call is interrupted. From asyncio, ``add`` the books of an ``AsyncClient`` in a thread.
+        Both are fetched even if one fails. The failure is logged (see `fetches`), by the local
+        clock if there was no response, and for one client the first error is raised afterwards.
+        When this returns, the books are on the disk, under ``client.account``. Books that have
+        arrived are stored even if the call is interrupted. From asyncio, ``add`` the books of an
+        ``AsyncClient`` in a thread.
 
         Args:
             client: The client to fetch with, or an ``Accounts``, whose accounts are fetched
@@ -189,7 +181,7 @@ class Archive:
             self._store.check_writable()
         self._ingest.check_label("" in labels, "a client has no account label")
         remarks: list[str] = []
-        arrivals = Arrivals(lambda received: self._ingest.store(received, remarks))
+        arrivals = ingest.Arrivals(lambda received: self._ingest.store(received, remarks))
         try:
             if accounts is None:  # on the caller's thread, so that Ctrl-C ends the call
                 arrivals.fetch(client, limit)
@@ -238,25 +230,27 @@ class Archive:
             self._ingest.check_label(True, "the book has no account label")
         label = text("account", account or "")
         remarks: list[str] = []
-        (entry,) = self._ingest.store([Received(name, label, "add", at, book)], remarks)
+        (entry,) = self._ingest.store([ingest.Received(name, label, "add", at, book)], remarks)
         _warn(remarks)
         return entry
 
     def withdraw(self, fetch_id: str) -> None:
         """Takes a response back that is wrong, such as one stored under the wrong account.
 
-        It is as if it had not been fetched; nothing is deleted, and `fetches` still lists it.
+        It is as if it had not been fetched, nor unchanged responses that followed it. Nothing is
+        deleted, and `fetches` still lists it.
 
         Args:
             fetch_id: The ``id`` of its entry in `fetches`.
         """
         identity = text("fetch_id", fetch_id)
         with self._reader.log() as log:
-            lines = [x for x in log.lines.values() if identity in (x["id"], x["repeats"])]
-        if not any(x["id"] == identity and x["source"] in ("fetch", "add") for x in lines):
+            line = log.lines.get(identity)
+        if line is None or line["source"] not in ("fetch", "add"):
             raise ValueError(f"the archive has no response {identity!r}: see fetches()")
-        with explained(self.path, "write"):  # with those whose content is the same
-            self._ingest.mark("withdraw", *map(withdrawal, lines))
+        facts = {name: line[name] for name in ("account", "book", "day")}
+        facts["id"] = ingest.fact_id("withdraw", identity)
+        self._ingest.mark("withdraw", withdraws=identity, **facts)
 
     def retire(self, account: str, day: Day) -> None:
         """Declares that an account is not expected after a day, so that it is not missing then.
@@ -271,8 +265,7 @@ class Archive:
         with self._reader.log() as log:
             if label not in log.since:
                 raise ValueError(f"the archive has no account {label!r}")
-        with explained(self.path, "write"):
-            self._ingest.mark("retire", {"account": label, "day": str(until)})
+        self._ingest.mark("retire", account=label, day=str(until))
 
     def compact(self) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
@@ -436,9 +429,8 @@ class Archive:
         """
         span = span_of(start, end, account)
         with self._reader.log(span) as log:
-            gone = log.withdrawn
             lines = lines_of(log, span)
-            return [self._ingest.entry(line, withdrawn=line["id"] in gone) for line in lines]
+            return [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in lines]
 
     def missing(
         self, start: Day, end: Day | None = None, *, account: str | None = None, after: Clock = None
@@ -459,8 +451,15 @@ class Archive:
         """
         since = None if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), end, account)
-        counts = self._ingest.since(since) if since else None
-        return self._reader.gaps(span, counts)
+        days = dict.fromkeys(BOOKS, (span.first or date.min, span.last or date.max))
+
+        def counts(day: str, line: Line) -> bool:
+            due = datetime.combine(date.fromisoformat(day), since or time.min, self.tz)
+            return line["at"] is not None and ingest.time_of(line["at"]) >= due.astimezone(UTC)
+
+        with self._reader.log(span) as log:
+            is_session = self._reader.is_session
+            return coverage.gaps(log, span, days, is_session, counts if since else None)
 
     def verify(self) -> int:
         """Reads everything and compares sizes and SHA-256 digests with the log.

@@ -1,4 +1,4 @@
-"""What the log of an archive says of days: which were fetched, by which responses, and which not.
+"""The log of an archive as it was read, and what it says of days: which were fetched, by what.
 
 A response covers days, and an account is expected on each session from its first line in the log
 until it is retired. Other days count only if a fetch was tried and failed.
@@ -7,20 +7,147 @@ until it is retired. Other days count only if a fetch was tried and failed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 from .._util import validate
 from .._util.warn import warn_user
 from ..errors import ArchiveError, ConfigurationError, DataWarning
-from .log import Line, Log
 
 Day = date | str
 Clock = time | str | None
+Json = dict[str, Any]
+Line = dict[str, Any]
 Rank = tuple[str, str, str]
 
 _MOST_LISTED = 8  # in a message
+
+
+class Log:
+    """Commits by the path of their file; `update` adds those that are new."""
+
+    def __init__(self, withdrawn: Iterable[str] = ()) -> None:
+        self.commits: dict[str, Json] = {}
+        self.damaged: dict[str, str] = {}  # the problem by the commit
+        self.drafts: set[str] = set()  # commits that were begun
+        self.known: set[str] = set()  # commits, also those that were merged
+        self.saw: dict[str, Json] = {}  # commits that others saw
+        self.lines: dict[str, Line] = {}  # by id
+        self.files: dict[tuple[str, str], list[Json]] = {}  # by id and month, the newest last
+        self.contents: dict[str, set[str]] = {}  # ids by the path of a row file
+        self.withdrawn = set(withdrawn)
+        # Of responses and failures that were not withdrawn, by account and book, and day.
+        self.days: dict[tuple[str, str], dict[str, list[Line]]] = {}
+        self.newest: dict[tuple[str, str], Line] = {}  # the response received last, by the same
+        self.covered: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self.since: dict[str, str] = {}
+        self.retired: dict[str, tuple[str, str]] = {}  # the time of the line, with the day
+
+    def update(self, contents: Mapping[str, Json]) -> Log:
+        """Returns this log with the commits that are there, or another one if some are not."""
+        new = set(contents) - self.commits.keys()
+        lines = [line for path in new for line in contents[path]["lines"]]
+        withdrawn = {line["withdraws"] for line in lines if line["source"] == "withdraw"}
+        log = self
+        if self.commits.keys() - contents.keys() or not withdrawn <= self.withdrawn:
+            log, new = Log(self.withdrawn | withdrawn), set(contents)
+        for path in sorted(new):
+            log._add(path, contents[path])
+        return log
+
+    def _add(self, path: str, content: Json) -> None:
+        self.commits[path] = content
+        self.known.update(content["commits"])
+        for saw in content["saw"]:
+            self.saw.setdefault(saw["commit"], saw)
+        by_book = {(file["book"], file["month"]): file for file in content["files"]}
+        self.contents |= {file["path"]: set() for file in content["files"]}
+        for line in content["lines"]:
+            known = self.lines.setdefault(line["id"], line)
+            if known is line:
+                self._add_line(line)
+            elif line["commit"] < known["commit"]:
+                known.update(line)
+            for month in months_of(line):
+                if file := by_book.get((line["book"], month)):
+                    self.contents[file["path"]].add(line["id"])
+                    files = self.files.setdefault((line["id"], month), [])
+                    files.append(file)
+                    files.sort(key=lambda each: str(each["path"].rpartition("/")[2]))
+
+    def _add_line(self, line: Line) -> None:
+        account, book, filed = line["account"], line["book"], line["filed"]
+        if line["source"] == "retire":
+            self.retired[account] = max(self.retired.get(account, ("", "")), (filed, line["day"]))
+        if line["source"] not in ("fetch", "add") or self.is_withdrawn(line):
+            return
+        days = self.days.setdefault((account, book), {})
+        for day in line["days"]:
+            days.setdefault(day, []).append(line)
+        day = max(line["days"])
+        self.since[account] = min(self.since.get(account, day), day)
+        self.covered[account, book].update(line["covered"])
+        if line["error"] is None:
+            known = self.newest.get((account, book), line)
+            self.newest[account, book] = max(known, line, key=rank_of)
+
+    def is_withdrawn(self, line: Line) -> bool:
+        """Returns whether a response was withdrawn, or repeats one that was."""
+        return line["id"] in self.withdrawn or line["repeats"] in self.withdrawn
+
+    def heads(self) -> list[Json]:
+        """Returns the commits that no other saw, for the next one to name."""
+        merged = {name for each in self.commits.values() for name in each["commits"][:-1]}
+        return [
+            {
+                "commit": name,
+                "days": extent_of(each["lines"]),
+                # Not those of chance, of a retirement or a failure.
+                "ids": [
+                    x["id"] for x in each["lines"] if x["source"] != "retire" and not x["error"]
+                ],
+            }
+            for each in self.commits.values()
+            if (name := each["commits"][-1]) not in self.saw and name not in merged
+        ]
+
+    def merged(self) -> dict[str, str]:
+        """Returns the log files that others make superfluous, each with one that is greater."""
+        contents = {
+            path: (set(each["commits"]), {line["id"] for line in each["lines"]})
+            for path, each in sorted(self.commits.items())
+        }
+        large = [path for path, (commits, _) in contents.items() if len(commits) > 1]
+        found = {}
+        for path, (commits, ids) in contents.items():
+            for other in large:
+                same_month = other.split("/")[1] == path.split("/")[1]
+                has_all = commits <= contents[other][0] and ids <= contents[other][1]
+                if same_month and other > path and has_all:
+                    found[path] = other
+        return found
+
+
+def months_of(line: Line) -> set[str]:
+    """Returns the months of the rows that were stored with a line."""
+    if line["repeats"] is not None:
+        return set()
+    return {day[:7] for day, rows in line["days"].items() if rows}
+
+
+def extent_of(lines: Iterable[Line]) -> tuple[str, str]:
+    """Returns the first and the last day of lines."""
+    days = [day for line in lines for day in (*line["days"], line["day"])]
+    return min(days), max(days)
+
+
+def rank_of(line: Line) -> Rank:
+    """Returns the place of a response among others; one without a time comes first.
+
+    The service's clock has whole seconds, within which the local one decides.
+    """
+    return line["at"] or "", line["local"] or "", line["id"]
 
 
 class MissingDay(NamedTuple):
@@ -93,33 +220,40 @@ def accounts_of(log: Log) -> dict[str, tuple[date, date]]:
     """
     found = {}
     for account, since in sorted(log.since.items()):
-        (at, retired), (last_at, last) = log.retired.get(account, ("", "")), log.last[account]
-        is_retired = retired and not (last_at > at and last > retired)
+        at, retired = log.retired.get(account, ("", ""))
+        later = [
+            line["filed"]
+            for key in (log.days if retired else ())
+            if key[0] == account
+            for day in log.days[key]
+            if day > retired
+            for line in log.days[key][day]
+        ]
+        is_retired = retired and max(later, default="") <= at
         until = date.fromisoformat(retired) if is_retired else date.max
         found[account] = (date.fromisoformat(since), until)
     return found
 
 
+def _keys(log: Log, book: str, account: str | None) -> list[tuple[str, str]]:
+    return [key for key in log.days if key[1] == book and account in (None, key[0])]
+
+
 def extent(log: Log, book: str, account: str | None) -> tuple[date, date] | None:
     """Returns the first and the last day of a book, or None without any."""
-    keys = [key for key in log.days if key[1] == book and account in (None, key[0])]
-    days = [day for key in keys for day in log.days[key]]
+    days = [day for key in _keys(log, book, account) for day in log.days[key]]
     return (date.fromisoformat(min(days)), date.fromisoformat(max(days))) if days else None
 
 
 def lines_of(log: Log, book: str, span: Span) -> list[tuple[str, str, list[Line]]]:
     """Returns the days and accounts of a book, in order, each with its lines."""
-    keys = [key for key in log.days if key[1] == book and span.account in (None, key[0])]
     low, high = span.texts()
-    if low == high:
-        found = [(low, key[0], log.days[key][low]) for key in keys if low in log.days[key]]
-    else:
-        found = [
-            (day, key[0], lines)
-            for key in keys
-            for day, lines in log.days[key].items()
-            if low <= day <= high
-        ]
+    found = [
+        (day, key[0], log.days[key][day])
+        for key in _keys(log, book, span.account)
+        for day in ({low} & log.days[key].keys() if low == high else log.days[key])
+        if low <= day <= high
+    ]
     return sorted(found, key=lambda each: each[:2])
 
 
@@ -149,18 +283,9 @@ def newest(lines: Sequence[Line], day: str) -> dict[str, Rank]:
     return {one: rank for rank, one in left}
 
 
-def rank_of(line: Line) -> Rank:
-    """Returns the place of a response among others; one without a time comes first.
-
-    The service's clock has whole seconds, within which the local one decides.
-    """
-    return line["at"] or "", line["local"] or "", line["id"]
-
-
 def gaps(
     log: Log,
-    days: tuple[date, date],
-    account: str | None,
+    span: Span,
     books: dict[str, tuple[date, date]],
     is_session: Callable[[date], bool],
     counts: Callable[[str, Line], bool] | None = None,
@@ -171,39 +296,39 @@ def gaps(
 
     Args:
         log: The log.
-        days: The first and the last day; a single one counts whether it is a session or not.
-        account: One account, which is expected until it is retired, or None for all.
+        span: The days; a single one counts whether it is a session or not. One account is expected
+            until it is retired.
         books: The names of the books, each with the first and the last day to check.
         is_session: Whether a day must have been fetched.
         counts: Whether a response counts for a day; all do if None.
     """
-    first, last = days
+    first, last = span.first or date.min, span.last or date.max
     known = accounts_of(log)
     expected: list[tuple[str | None, date, date]] = [(x, *known[x]) for x in known]
-    if account is not None:
-        expected = [(account, first, known[account][1] if account in known else date.max)]
+    if span.account is not None:
+        until = known[span.account][1] if span.account in known else date.max
+        expected = [(span.account, first, until)]
     elif (begin := min((since for since, _ in known.values()), default=date.max)) > first:
         expected.append((None, first, min(last, begin - timedelta(1))))
-    numbers = range(first.toordinal(), last.toordinal() + 1)
-    due = {x for x in numbers if first == last or is_session(date.fromordinal(x))}
-    lacking: dict[tuple[int, str], list[str]] = defaultdict(list)
+    days = map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
+    due = {str(day) for day in days if first == last or is_session(day)}
+    lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for label, since, until in expected:
         for book, (start, end) in sorted(books.items()):
-            keys = [key for key in log.days if key[1] == book and label in (None, key[0])]
-            covered = set().union(*(log.covered[key] for key in keys))
-            failed = set().union(*(log.failed[key] for key in keys))
-            low, high = max(since, start).toordinal(), min(until, end).toordinal()
-            for number in due | failed if counts else (due | failed) - covered:
-                if low <= number <= high:
-                    day = str(date.fromordinal(number))
+            keys = _keys(log, book, label)
+            low, high = str(max(since, start)), str(min(until, end))
+            skip = set() if counts else set().union(*(log.covered[key] for key in keys))
+            for day in due.union(*(log.days[key] for key in keys)) - skip:
+                if low <= day <= high:
                     lines = [line for key in keys for line in log.days[key].get(day, ())]
-                    if not any(
-                        day in x["covered"] and (not counts or counts(day, x)) for x in lines
+                    is_due = day in due or any(x["error"] for x in lines)
+                    if is_due and not any(
+                        day in x["covered"] and counts and counts(day, x) for x in lines
                     ):
-                        lacking[number, label or ""].append(book)
+                        lacking[day, label or ""].append(book)
     return [
-        MissingDay(date.fromordinal(number), label or None, tuple(books_of_day))
-        for (number, label), books_of_day in sorted(lacking.items())
+        MissingDay(date.fromisoformat(day), label or None, tuple(books_of_day))
+        for (day, label), books_of_day in sorted(lacking.items())
     ]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._core import without_account_numbers
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-_OPEN_DATABASES = 4  # that are locked to a folder
+_OPEN_DATABASES = 5  # the open one, and those that are locked to a folder
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -29,35 +29,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "memory_limit": "50%",
 }
-_lock = threading.Lock()
-_known: dict[str | None, Any] = {}  # by folder, the last one used last
 _forked: list[Any] = []  # closing a parent's database would wait for its threads
-
-
-def cursor(folder: str | None = None) -> Any:
-    """Returns a connection to the database that can only read a folder, or to the open one."""
-    with _lock:
-        _known[folder] = database = _known.pop(folder, None) or _database(folder)
-        locked = [each for each in _known if each is not None]
-        if len(locked) > _OPEN_DATABASES:
-            del _known[locked[0]]
-        return database.cursor()
-
-
-def _renew() -> None:
-    """Begins anew in a forked child, where another thread of the parent may hold the lock."""
-    global _lock, _known
-    _forked.append(_known)
-    _lock, _known = threading.Lock(), {}
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
-
-
-@atexit.register  # while the types of DuckDB are there
-def _close() -> None:
-    _known.clear()
 
 
 def _database(folder: str | None) -> Any:
@@ -68,6 +40,26 @@ def _database(folder: str | None) -> Any:
         database.execute(f"SET allowed_directories = {allowed}")
         database.execute("SET enable_external_access = false; SET lock_configuration = true")
     return database
+
+
+_shared = lru_cache(_OPEN_DATABASES)(_database)
+
+
+def _renew() -> None:
+    """Begins anew in a forked child."""
+    global _shared
+    _forked.append(_shared)
+    _shared = lru_cache(_OPEN_DATABASES)(_database)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
+atexit.register(lambda: _shared.cache_clear())  # while the types of DuckDB are there
+
+
+def cursor(folder: str | None = None) -> Any:
+    """Returns a connection to the database that can only read a folder, or to the open one."""
+    return _shared(folder).cursor()
 
 
 @contextmanager

@@ -11,16 +11,14 @@ import shutil
 import tempfile
 import time
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._util.optional_imports import require
 from .._util.platform import flush_folder, make_private
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Source = bytes | Callable[[str], None]
+Source = bytes | Callable[[str], None]  # the content of a file, or what writes it
 
 
 class Disk:

@@ -1,29 +1,34 @@
-"""Turns responses and failures into lines of an archive's log and the rows that come with them."""
+"""Fetches books, and turns responses and failures into lines of the log and their rows."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import partial
 from typing import Any, NamedTuple
 
 from .. import _core
+from ..accounts.fetch import Accounts, accounts_error, side_by_side
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted
-from ..errors import ArchiveError, ConfigurationError
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import on_clock, row_type
 from . import views
-from .coverage import newest, rank_of
-from .databases import connection, cursor, explained
-from .log import Line, Log, months_of
+from .coverage import Line, Log, months_of, newest, rank_of
+from .databases import connection, explained
 from .store import Rows, Store
 
 StoredBook = TradeBook | OrderBook
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
+# The order book comes first, because the service clears it after the session.
+CALLS = {"orders": "order_book", "trades": "trade_book"}
+_BATCH, _PATIENCE = 400, 2.0  # responses, and seconds after which what has arrived is stored
 _EARLIEST = date(1990, 1, 1)
 _LATEST = date(2200, 1, 1)
 _CLOCKS_AGREE = timedelta(minutes=2)
@@ -119,9 +124,10 @@ class Ingest:
             **{x: line[x] for x in ("id", "book", "source", "sha256", "error", "message")},
         )
 
-    def mark(self, source: str, *lines: dict[str, Any]) -> None:
-        """Writes lines that are no responses: the end of an account, or of responses."""
-        self.files.commit([_line(source) | line for line in lines], [])
+    def mark(self, source: str, **facts: Any) -> None:
+        """Writes a line that is no response: the end of an account, or of a response."""
+        with explained(self.files.root, "write"):
+            self.files.commit([_line(source) | facts], [])
 
     def check_label(self, unlabelled: bool, problem: str) -> None:
         """Raises ConfigurationError for records without a label beside others with one."""
@@ -145,13 +151,13 @@ class Ingest:
             failure.books = tuple(one.book for one in received if one.book is not None)
             raise failure from error.__cause__ or error
         with suppress(ArchiveError), explained(root, "write"):  # the responses are stored
-            self.files.compact_closed(merge)
+            self.files.compact(views.merge, many=True)
         return entries
 
     def compact(self) -> int:
         """Merges the files of each month; returns by how many their number decreased."""
         with explained(self.files.root, "write"):
-            return self.files.compact(merge)
+            return self.files.compact(views.merge)
 
     def store_all(self, received: Sequence[Received], remarks: list[str]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -169,7 +175,7 @@ class Ingest:
                     line = self._line_of(each, remarks)
                     known = log.lines.get(line["id"])
                     if known and self.files.is_sound(log, known, intact=True):
-                        gone = line["id"] in log.withdrawn
+                        gone = log.is_withdrawn(known)
                         entries.append(self.entry(known, stored=False, withdrawn=gone))
                         if gone:
                             remarks.append(
@@ -195,10 +201,13 @@ class Ingest:
         line = _line(received.source) | {"account": received.account, "book": received.name}
         line["at"] = line["local"] = at and _text_of(at)
         response = None if book is None else book.response
+        call: Any = received.error or response
         # A time that a caller gave needs no other.
         served = response.served_at if response and response.received_at == at else None
+        if (seconds := getattr(received.error, "_served_at", None)) is not None:
+            served = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
         # The service's clock is that of the response's start, and attempts before it took a while.
-        elapsed = timedelta(seconds=response.elapsed if response else 0)
+        elapsed = timedelta(seconds=getattr(call, "elapsed", 0))
         agrees = not served or not at or -_CLOCKS_AGREE < at - served < _CLOCKS_AGREE + elapsed
         if at and served and not agrees and served.year in _LIKELY:
             remarks.append(
@@ -217,30 +226,16 @@ class Ingest:
         body = response.sha256 if response else hashlib.sha256(book._rows.to_json()).hexdigest()
         key = (received.account, received.name, line["local"] or "", body)
         sha256 = body if response else None
-        return line | {"id": _id(*key), "again": True, "body": body, "sha256": sha256}
-
-    def since(self, begin: time) -> Callable[[str, Line], bool]:
-        """Returns what says whether a response was received at a time of a day or later."""
-
-        def counts(day: str, line: Line) -> bool:
-            due = datetime.combine(date.fromisoformat(day), begin, self.zone)
-            return line["at"] is not None and time_of(line["at"]) >= due.astimezone(UTC)
-
-        return counts
+        return line | {"id": fact_id(*key), "body": body, "sha256": sha256}
 
     def _repeats(self, log: Log, line: Line) -> bool:
-        """Says in a line which response it repeats, the newest one of its days; returns whether."""
-        known = log.days.get((line["account"], line["book"]), {})
-        known = {day: [x for x in lines if not x["error"]] for day, lines in known.items()}
-        received = log.received.get((line["account"], line["book"], line["day"]), [])
-        last = max(received, key=rank_of, default=None)
-        if last is None or last["body"] != line["body"]:
+        """Says in a line which response it repeats, the newest one; returns whether it does."""
+        last = log.newest.get((line["account"], line["book"]))
+        if not last or any(last[x] != line[x] for x in ("day", "body")):
             return False
         root = log.lines[last["repeats"] or last["id"]]
         rows = {day: count for day, count in root["days"].items() if count}
-        lasts = [max(known.get(day, [root]), key=rank_of) for day in rows]
-        is_newest = all(x["body"] == line["body"] and rank_of(x) < rank_of(line) for x in lasts)
-        if not rows or not is_newest or not self.files.is_sound(log, root):
+        if not rows or rank_of(last) >= rank_of(line) or not self.files.is_sound(log, root):
             return False
         line |= {"repeats": root["id"], "lost": root["lost"]}
         self._cover(line, rows)
@@ -307,21 +302,7 @@ def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Con
     days = [day for content in contents for day in content.line["days"].items()]
     rows = sum(count for day, count in days if day[:7] == month)
     # Several files of a commit would share the names of registered rows.
-    return Rows(
-        book, month, rows, lambda path: views.written(connection, month, contents, rows)(path)
-    )
-
-
-def merge(book: str, month: str, files: list[tuple[str, str]], rows: int) -> Rows:
-    """Returns the rows of responses, each in a file, as those of one file."""
-    opened = cursor()  # until the rows are written
-    write = views.merged(opened, book, month, files, rows)
-
-    def written(path: str) -> None:
-        with closing(opened):
-            write(path)
-
-    return Rows(book, month, rows, written)
+    return Rows(book, month, rows, partial(views.write, connection, month, contents, rows))
 
 
 def _sent(book: StoredBook) -> _core.Slice | None:
@@ -349,17 +330,11 @@ def _line(source: str) -> Line:
         **dict.fromkeys(("body", "sha256", "error", "repeats")),
         "covers": [],
         "lost": False,
-        "again": False,  # whether it can be stored again, with the same id
     }
 
 
-def withdrawal(line: Line) -> Line:
-    """Returns what the line of a withdrawal has."""
-    kept = {name: line[name] for name in ("account", "book", "day")}
-    return kept | {"id": _id("withdraw", line["id"]), "withdraws": line["id"], "again": True}
-
-
-def _id(*facts: str) -> str:
+def fact_id(*facts: str) -> str:
+    """Returns the id of a line, which is the same whenever it is made of the same."""
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
@@ -370,3 +345,141 @@ def _text_of(at: datetime) -> str:
 def time_of(text: str) -> datetime:
     """Returns the time that a line has as text."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+class Fetched(NamedTuple):
+    """The log entries that `Archive.fetch` wrote for one account.
+
+    Attributes:
+        orders: Entry of the order book.
+        trades: Entry of the trade book.
+    """
+
+    orders: ArchiveFetch
+    trades: ArchiveFetch
+
+    def __repr__(self) -> str:
+        return f"<Fetched: {self.orders.summary()}; {self.trades.summary()}>"
+
+
+class FetchedByLabel(dict[str, Fetched]):
+    """The entries of several accounts, which a prompt shows in one line."""
+
+    def __repr__(self) -> str:
+        rows = sum(entry.rows for fetched in self.values() for entry in fetched)
+        return f"<Fetched by label: {counted(len(self), 'account')}, {counted(rows, 'row')}>"
+
+
+class Arrivals:
+    """Stores what arrives of accounts, in one commit if all arrive soon.
+
+    Args:
+        store: What stores responses and failures, and returns their entries.
+    """
+
+    def __init__(self, store: Callable[[Sequence[Received]], list[ArchiveFetch]]) -> None:
+        self._store = store
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._pending: list[Received] = []
+        self._timer: threading.Timer | None = None
+        self.entries: dict[tuple[str, str], ArchiveFetch] = {}
+        self.errors: dict[str, Exception] = {}  # the first of each account
+        self.failure: ArchiveError | None = None
+
+    def fetch(self, client: Any, timeout: float | None) -> None:
+        """Fetches both books of a client, even if one fails, and has them stored."""
+        received = []
+        account = client.account or ""
+        try:
+            for name, call in CALLS.items():
+                book, failure = None, None
+                try:
+                    book = getattr(client, call)(timeout=timeout)
+                except ConfigurationError as error:  # nothing was requested
+                    self.fail(account, error)
+                    continue
+                except (TypeError, ValueError):
+                    raise
+                except Exception as error:
+                    failure = error
+                    self.fail(account, error)
+                response = None if book is None else book.response
+                at = response.received_at if response else datetime.now(UTC)
+                received.append(Received(name, account, "fetch", at, book, failure))
+        finally:
+            self._put(received)
+
+    def fetch_all(self, accounts: Accounts, timeout: float | None) -> None:
+        """Fetches the books of accounts side by side."""
+
+        def both(label: str) -> None:
+            try:
+                with accounts._client(label) as client:
+                    self.fetch(client, timeout)
+            except TradingDataError as error:  # the account has no client
+                self.fail(label, error)
+
+        work = side_by_side(both, accounts.labels, accounts._concurrency, accounts._progress)
+        with closing(work) as done:
+            for _ in done:
+                pass
+
+    def fail(self, account: str, error: Exception) -> None:
+        """Keeps the error of an account."""
+        if isinstance(error, TradingDataError):
+            error.account = error.account or account or None
+        if (first := self.errors.setdefault(account, error)) is not error:
+            first.add_note(f"and another book failed too: {error}")
+
+    def _put(self, received: Sequence[Received]) -> None:
+        with self._lock:
+            self._pending += received
+            is_full = len(self._pending) >= _BATCH
+            if self._timer is None and not is_full:
+                self._timer = threading.Timer(_PATIENCE, self.flush)
+                self._timer.daemon = True
+                self._timer.start()
+        if is_full:
+            self.flush()
+
+    def flush(self) -> None:
+        """Stores what has arrived."""
+        with self._turn:
+            with self._lock:
+                pending, self._pending = self._pending, []
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = None
+            try:
+                entries = self._store(pending) if pending else []
+            except ArchiveError as error:
+                if self.failure is not None:
+                    error.books = (*self.failure.books, *error.books)
+                self.failure = error
+                return
+            for each, entry in zip(pending, entries, strict=True):
+                self.entries[each.account, each.name] = entry
+
+    def found(self, labels: Sequence[str], *, several: bool) -> dict[str, Fetched]:
+        """Returns the entries by label; raises what failed.
+
+        Of several accounts, the ``received`` of the AccountsError are the entries of the others.
+        """
+        errors = {label: self.errors[label] for label in labels if label in self.errors}
+        if self.failure is not None:
+            for error in errors.values():
+                self.failure.add_note(f"and another book failed too: {error}")
+                if not self.failure.books:
+                    error.add_note(f"and the archive could not log it: {self.failure}")
+                    raise error from None
+            raise self.failure
+        if errors and not several:
+            raise errors[labels[0]]
+        found = FetchedByLabel(
+            (label, Fetched(*(self.entries[label, name] for name in CALLS)))
+            for label in labels
+            if label not in errors
+        )
+        if errors:
+            raise accounts_error(errors, found)
+        return found

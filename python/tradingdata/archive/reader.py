@@ -13,10 +13,9 @@ from ..books.issues import decode_issues, warn_of_lost
 from ..errors import ArchiveError
 from ..table.rows import Order
 from . import coverage, views
-from .coverage import Day, MissingDay, Span, span_of
+from .coverage import Day, Line, Log, MissingDay, Span, span_of
 from .databases import connection, explained
-from .ingest import KINDS, StoredBook, time_of
-from .log import Line, Log, Lost
+from .ingest import KINDS, StoredBook
 from .store import BOOKS, Store
 
 Result = TypeVar("Result")
@@ -69,30 +68,14 @@ class Reader:
             numbers = range(12 * first.year + first.month - 1, 12 * last.year + last.month)
             months = {f"{number // 12:04}-{number % 12 + 1:02}" for number in numbers}
         low, high = span.texts()
-        for lost in self.store.lost(log, months):
-            days = self._days_of(log, lost)
-            if days and days[0] <= high and days[1] >= low:
+        for problem, days in self.store.lost(log, months):
+            if min(days) <= high and max(days) >= low:
                 raise ArchiveError(
-                    f"{self.store.root} is damaged: {lost.problem}, which has responses of "
-                    f"{coverage.in_words(*days)}: restore a backup, or add the responses again",
+                    f"{self.store.root} is damaged: {problem}, which has responses of "
+                    f"{coverage.in_words(min(days), max(days))}: restore a backup, or add the "
+                    "responses again",
                     file=self.store.root,
                 )
-
-    def _days_of(self, log: Log, lost: Lost) -> tuple[str, str] | None:
-        """Returns the days of a lost commit; None if everything of it was stored again."""
-        try:
-            rows = views.days_in(lost.files)
-        except views.Error:
-            return lost.days
-        if rows:
-            unknown = [day for identity, day in rows if identity not in log.lines]
-            return (min(unknown), max(unknown)) if unknown else None
-        if lost.ids is not None:
-            return None if lost.ids <= log.lines.keys() else lost.days
-        low, high = lost.days  # the newest commit of all, which nobody saw, and without rows
-        later = [x for x in log.lines.values() if x["commit"] > lost.commit and x["sha256"]]
-        again = any(low <= day <= high for line in later for day in line["days"])
-        return None if again else lost.days
 
     def covered(
         self, books: Sequence[str], start: Day | None, end: Day | None, account: str | None
@@ -100,8 +83,9 @@ class Reader:
         """Returns the days that are meant, and those that were never fetched."""
         span = span_of(start, end, account)
         with self.log(span) as log:
-            checked = {}
-            if span.first is None or span.last is None:
+            if span.first is not None and span.last is not None:
+                checked = dict.fromkeys(books, (span.first, span.last))
+            else:
                 label = span.account
                 extents = {name: coverage.extent(log, name, label) for name in books}
                 dated = [each for each in extents.values() if each]
@@ -111,28 +95,16 @@ class Reader:
                         "first, or name the days",
                         file=self.store.root,
                     )
-                first = min(low for low, _ in dated)
+                every = min(low for low, _ in dated), max(high for _, high in dated)
                 # A first trade book may have trades of days before the first fetch.
-                known = coverage.accounts_of(log)
-                begun = [since for x, (since, _) in known.items() if label in (None, x)]
-                least, last = min(begun, default=first), span.last
-                highest = max(high for _, high in dated)
-                for name, known_days in extents.items():
-                    low, high = known_days or (first, highest)
-                    checked[name] = (max(low, least), last or high)
-                span = Span(first, last or highest, label)
-            days = (span.first or date.min, span.last or date.max)
-            checked = checked or dict.fromkeys(books, days)
-            return span, coverage.gaps(log, days, span.account, checked, self.is_session)
-
-    def gaps(
-        self, span: Span, counts: Callable[[str, Line], bool] | None = None
-    ) -> list[MissingDay]:
-        """Returns the days of a span on which a book was not fetched."""
-        days = (span.first or date.min, span.last or date.max)
-        with self.log(span) as log:
-            books = dict.fromkeys(BOOKS, days)
-            return coverage.gaps(log, days, span.account, books, self.is_session, counts)
+                begun = min(log.since[x] for x in log.since if label in (None, x))
+                least = date.fromisoformat(begun)
+                checked = {
+                    name: (max((days or every)[0], least), span.last or (days or every)[1])
+                    for name, days in extents.items()
+                }
+                span = Span(every[0], span.last or every[1], label)
+            return span, coverage.gaps(log, span, checked, self.is_session)
 
     def select(
         self, connection: Any, name: str, span: Span, view: str = ""
@@ -156,20 +128,13 @@ class Reader:
             wanted = [(one, part.day[:7]) for part in parts for one in part.ids]
             files = dict(zip(wanted, self.store.find(log, wanted), strict=True))
             taken = [
-                views.Taken(
-                    files[one, part.day[:7]]["place"], one, part.day, place, len(part.ids) > 1
-                )
+                (files[one, part.day[:7]]["place"], one, part.day, place, len(part.ids) > 1)
                 for part in parts
                 for place, one in enumerate(part.ids)
             ]
-            pairs = {(each.fetch_id, each.day) for each in taken if not each.several}
-            is_plain = len(pairs) == len(taken) and all(
-                (one, day) in pairs and files[one, file["month"]]["path"] == file["path"]
-                for file in {file["path"]: file for file in files.values()}.values()
-                for one in log.contents[file["path"]]
-                for day, rows in log.lines[one]["days"].items()
-                if rows and day[:7] == file["month"]
-            )
+            stored = {file["path"]: file["rows"] for file in files.values()}
+            rows = sum(part.rows for part in parts)
+            is_plain = len(taken) == len(parts) and rows == sum(stored.values())
             query = views.newest(connection, name, view or name, taken, is_plain=is_plain)
             return query, parts, any(log.lines[one]["lost"] for one, _ in wanted)
 
@@ -178,25 +143,6 @@ class Reader:
         query, *_ = self.select(connection, name, span, view)
         with explained(self.store.root, "read", f"the {name} of {span}"):
             connection.execute(f"CREATE TEMP VIEW {view or name} AS {query}")
-
-    def define_fetches(self, connection: Any, span: Span) -> None:
-        """Makes the view of the log."""
-        with self.log(span) as log:
-            rows = [
-                (
-                    day,
-                    *(line[name] or None for name in ("account", "book", "id", "source")),
-                    line["at"] and time_of(line["at"]),
-                    time_of(line["filed"]),
-                    day if day in line["covered"] else None,
-                    rows,
-                    *(line[name] for name in ("sha256", "error", "message")),
-                )
-                for line in lines_of(log, span)
-                for day, rows in line["days"].items()
-                if span.has(day)
-            ]
-        views.define_fetches(connection, rows)
 
     def retried(self, read: Callable[[Any], Result], folder: str | None = None) -> Result:
         """Returns the result of reading, again if files were merged meanwhile."""
@@ -275,7 +221,8 @@ class Reader:
                 if book not in lacking:
                     self.define(connection, book, span, "" if view == book else view)
             if "fetches" in words or named is every:
-                self.define_fetches(connection, span)
+                with self.log(span) as log:
+                    views.define_fetches(connection, lines_of(log, span), span)
             try:
                 return views.run(connection, self.store.root, gaps, statement, parameters)
             except views.Error as error:

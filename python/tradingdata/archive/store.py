@@ -23,15 +23,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..errors import ArchiveError
-from .coverage import in_words
-from .folder import Disk, Objects
-from .log import Log, Lost, months_of
+from . import views
+from .coverage import Json, Log, in_words, months_of
+from .folder import Disk, Objects, Source
 
-Json = dict[str, Any]
-Merge = Callable[[str, str, list[tuple[str, str]], int], "Rows"]
+# What writes the rows of responses, each in a file: the book, the month, the files and the number.
+Merge = Callable[[str, str, list[tuple[str, str]], int], Source]
 
 BOOKS = ("orders", "trades")
 _RETENTION = timedelta(days=1)  # how long merged files stay, for readers that listed them before
@@ -47,7 +48,7 @@ class Rows(NamedTuple):
     book: str
     month: str
     rows: int
-    source: bytes | Callable[[str], None]
+    source: Source
 
 
 class Store:
@@ -92,19 +93,17 @@ class Store:
     def settings(self, new: Json | None = None) -> Json | None:
         """Returns the settings, which these become if the archive is a new one."""
         if new is not None:
-            new["seal"] = _seal(new)
-            self.folder.create("archive.json", json.dumps(new, indent=2).encode())
-        found: Any = None
-        try:
-            found = json.loads(self.folder.read("archive.json"))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except ValueError:
-            pass
-        if not isinstance(found, dict) or found.pop("seal", None) != _seal(found):
-            path = f"{self.root}/archive.json"
-            raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
-        return found
+            content = json.dumps(new | {"seal": _seal(new)}, indent=2)
+            self.folder.create("archive.json", content.encode())
+        with suppress(ValueError, LookupError, AttributeError, TypeError):  # damaged
+            try:
+                found: Json = json.loads(self.folder.read("archive.json"))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            if found.pop("seal") == _seal(found):
+                return found
+        path = f"{self.root}/archive.json"
+        raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
 
     def log(self) -> Log:
         """Returns the log with everything that was written before the call; hold the lock."""
@@ -124,7 +123,7 @@ class Store:
                         if hashlib.sha256(content).hexdigest()[: len(digest)] == digest:
                             contents[path] = json.loads(content)
                         else:
-                            damaged[path] = f"{path} is not as it was written"
+                            damaged[_commit_of(name)] = f"{path} is not as it was written"
             except FileNotFoundError:  # merged, and deleted since
                 continue
             self._log = self._log.update(contents)
@@ -146,44 +145,45 @@ class Store:
         self._write(name, {"commits": [name], "saw": heads, "lines": lines}, tables)
 
     def _write(self, name: str, content: Json, tables: Sequence[Rows]) -> None:
-        folder, drafts = self.folder, self.folder.renames
-        month = f"log/{name[:4]}-{name[4:6]}"
-        renamed: list[tuple[str, str]] = []
-        files: list[Json] = []
-        written: list[str] = []  # in the order in which a failure removes it
+        folder, month = self.folder, f"log/{name[:4]}-{name[4:6]}"
         begun = f"{month}/.{name}-begun{_DRAFT}"
+        files: list[Json] = []
+        written: list[tuple[str, str]] = []  # drafts and their names, what was written last first
+
+        def put(path: str, source: Source) -> tuple[int, str]:
+            parent, _, last = path.rpartition("/")
+            draft = f"{parent}/.{last}{_DRAFT}" if folder.renames else path
+            written.insert(0, (draft, path))
+            return folder.put(draft, source)
+
         try:
-            if not drafts:
-                written.insert(0, begun)
-                folder.put(begun, b"")
+            if not folder.renames:
+                put(begun, b"")
             for table in tables:
                 path = f"{table.book}/month={table.month}/{name}.parquet"
-                draft = f"{table.book}/month={table.month}/.{name}{_DRAFT}" if drafts else path
-                written.insert(0, draft)
-                size, digest = folder.put(draft, table.source)
+                size, digest = put(path, table.source)
                 facts = {"book": table.book, "month": table.month, "rows": table.rows}
                 files.append(facts | {"path": path, "bytes": size, "sha256": digest})
-                renamed.append((draft, path))
             body = json.dumps(content | {"files": files}, separators=(",", ":")).encode()
             log = f"{month}/{name}-{hashlib.sha256(body).hexdigest()[:32]}.json"
-            draft = f"{month}/.{log.rpartition('/')[2]}{_DRAFT}" if drafts else log
-            written.insert(0, draft)
-            folder.put(draft, body)
-            if drafts:
-                if renamed:  # a row file has a log file, or a draft of one, at every moment
+            put(log, body)
+            if not folder.renames:
+                folder.age(begun)  # is there, unless others took it for left by a killed program
+            else:
+                if tables:  # a row file has a log file, or a draft of one, at every moment
                     folder.sync(month)
-                for old, new in renamed:
-                    written.insert(0, new)
-                    folder.rename(old, new)
-                for parent in {new.rpartition("/")[0] for _, new in renamed}:
+                for draft, path in reversed(written[1:]):
+                    folder.rename(draft, path)
+                for parent in {file["path"].rpartition("/")[0] for file in files}:
                     folder.sync(parent)
-                folder.rename(draft, log)
+                folder.rename(*written[0])
         except BaseException:
-            for path in written:  # row files before what says that they were begun
+            # Row files before what says that they were begun.
+            for path in (path for place in (1, 0) for path in (x[place] for x in written)):
                 with suppress(OSError):
                     folder.remove(path)
             raise
-        if drafts:
+        if folder.renames:
             folder.sync(month)
         else:
             with suppress(OSError):
@@ -238,88 +238,92 @@ class Store:
         files = [log.files.get((line["id"], month), []) for month in months_of(line)]
         return all(any(map(is_there, each)) for each in files)
 
-    def lost(self, log: Log, months: Collection[str] | None = None) -> list[Lost]:
-        """Returns the commits whose log file is damaged or missing, with row files in the months.
+    def lost(
+        self, log: Log, months: Collection[str] | None = None
+    ) -> list[tuple[str, Sequence[str]]]:
+        """Returns what of commits whose log file is damaged or missing was not stored again.
 
         Args:
             log: The log.
             months: Where to look for row files; everywhere if None.
+
+        Returns:
+            What is wrong with each, in words, and its days as far as they are known.
         """
         absent: set[str] | None = None
         for wait in (0, 0.02, 0):
-            orphans = self._orphans(log, months)
-            damaged = {_commit_of(path): problem for path, problem in log.damaged.items()}
-            here = (log.saw.keys() | orphans.keys()) - log.drafts - log.known
+            rows: dict[str, list[str]] = {}  # files that no log file names, by commit
+            for folder in (f"{book}/{x}" for book in BOOKS for x in self.folder.names(book)):
+                if months is None or folder.partition("=")[2] in months:
+                    for name in self.folder.names(folder):
+                        if name.endswith(".parquet") and f"{folder}/{name}" not in log.contents:
+                            rows.setdefault(_commit_of(name), []).append(f"{folder}/{name}")
+            here = (log.saw.keys() | rows.keys()) - log.drafts - log.known
             # Others may begin commits, and rename files, while folders are listed.
             absent = here if absent is None else here & absent
-            if not absent - damaged.keys():
+            if not absent - log.damaged.keys():
                 break
             time.sleep(wait)
             log = self.log()
         found = []
-        for name in sorted((damaged.keys() | (absent or set())) - log.known):
-            day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
-            saw = log.saw.get(name, {"days": (day, day), "ids": None})
-            ids = None if saw["ids"] is None else frozenset(saw["ids"])
-            problem = damaged.get(name) or f"the log file of the commit {name} is missing"
-            files = tuple(map(self.folder.local, orphans.get(name, ())))
-            found.append(Lost(name, problem, tuple(saw["days"]), ids, files))
+        for name in sorted((log.damaged.keys() | (absent or set())) - log.known):
+            problem = log.damaged.get(name) or f"the log file of the commit {name} is missing"
+            if days := self._days_lost(log, name, rows.get(name, [])):
+                found.append((problem, days))
         return found
 
-    def _orphans(self, log: Log, months: Collection[str] | None) -> dict[str, list[str]]:
-        """Returns row files that no log file names, by their commit."""
-        found: dict[str, list[str]] = {}
-        for book in BOOKS:
-            for folder in self.folder.names(book):
-                if months is None or folder.removeprefix("month=") in months:
-                    for name in self.folder.names(f"{book}/{folder}"):
-                        path = f"{book}/{folder}/{name}"
-                        if name.endswith(".parquet") and path not in log.contents:
-                            found.setdefault(_commit_of(name), []).append(path)
-        return {name: paths for name, paths in found.items() if name not in log.drafts}
+    def _days_lost(self, log: Log, name: str, files: Sequence[str]) -> Sequence[str]:
+        """Returns the days of a lost commit of which something was not stored again."""
+        day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
+        days: Sequence[str] = log.saw[name]["days"] if name in log.saw else [day]
+        try:
+            rows = views.days_in([self.folder.local(path) for path in files])
+        except views.Error:
+            return days
+        if rows:
+            return [day for identity, day in rows if identity not in log.lines]
+        if name in log.saw:
+            return [] if log.lines.keys() >= set(log.saw[name]["ids"]) else days
+        # The newest commit of all, which nobody saw, and without rows.
+        later = [x for x in log.lines.values() if x["commit"] > name and x["sha256"]]
+        return [] if any(day in line["days"] for line in later) else days
 
-    def compact(self, merge: Merge) -> int:
+    def compact(self, merge: Merge, *, many: bool = False) -> int:
         """Merges the commits of each month into one, and deletes what was merged a day ago.
 
         Any number of compactions may run at once, beside readers and writers.
 
         Args:
-            merge: What merges rows of a book and a month: those of responses, each with its file.
+            merge: What writes the rows of a month.
+            many: Whether to merge earlier months alone, and those that have many commits.
 
         Returns:
             By how many the number of log files and row files that are read decreased.
         """
+        with self.lock:
+            counts = Counter(path.split("/")[1] for path in self._log.commits)
+        due = {x for x in counts if counts[x] > _MANY and x < f"{self._now():%Y-%m}"}
+        if many and not due:
+            return 0
         own = Store(self.folder, self._now)  # whose log no reader waits for
         log = own.log()
         if lost := own.lost(log):
             raise ArchiveError(
-                f"{self.root} is damaged ({lost[0].problem}): restore a backup, or add the "
+                f"{self.root} is damaged ({lost[0][0]}): restore a backup, or add the "
                 "response again, before it is compacted",
                 file=self.root,
             )
         before = _count(log)
-        own._merge(log, {path.split("/")[1] for path in log.commits}, merge)
+        months: dict[str, list[str]] = {}
+        for path in sorted(log.commits.keys() - log.merged().keys()):
+            months.setdefault(path.split("/")[1], []).append(path)
+        for month, paths in months.items():
+            if len(paths) > 1 and (not many or month in due):
+                own._merge(log, month, paths, merge)
+        own._sweep(own.log())
         return before - _count(own.log())
 
-    def compact_closed(self, merge: Merge) -> None:
-        """Merges the commits of earlier months that have many."""
-        with self.lock:
-            counts = Counter(path.split("/")[1] for path in self._log.commits)
-        this = f"{self._now():%Y-%m}"
-        due = {month for month, count in counts.items() if count > _MANY and month < this}
-        own = Store(self.folder, self._now)
-        if due and not own.lost(log := own.log()):
-            own._merge(log, due, merge)
-
-    def _merge(self, log: Log, months: Collection[str], merge: Merge) -> None:
-        for month in sorted(months):
-            merged = log.merged()
-            paths = [x for x in sorted(log.commits) if x.split("/")[1] == month and x not in merged]
-            if len(paths) > 1:
-                self._merge_month(log, month, paths, merge)
-        self._sweep(self.log())
-
-    def _merge_month(self, log: Log, month: str, paths: list[str], merge: Merge) -> None:
+    def _merge(self, log: Log, month: str, paths: list[str], merge: Merge) -> None:
         inputs = [log.commits[path] for path in paths]
         lines = {line["id"]: log.lines[line["id"]] for each in inputs for line in each["lines"]}
         commits = sorted({name for each in inputs for name in each["commits"]})
@@ -339,7 +343,8 @@ class Store:
             files = [x["place"] for x in self.find(log, [(one, each) for one in ids])]
             days = [day for one in ids for day in lines[one]["days"].items()]
             rows = sum(count for day, count in days if day.startswith(each))
-            tables.append(merge(book, each, [*zip(files, ids, strict=True)], rows))
+            source = merge(book, each, [*zip(files, ids, strict=True)], rows)
+            tables.append(Rows(book, each, rows, source))
         content = {"commits": [*commits, name], "saw": saw, "lines": [*lines.values()]}
         self._write(name, content, tables)
 
@@ -392,31 +397,25 @@ class Store:
             ArchiveError: A file is missing or not as it was written.
         """
         log = self.log()
-        intact: dict[str, bool] = {}
-        for (identity, month), files in log.files.items():
-            for file in files:
-                if file["path"] not in intact:
-                    intact[file["path"]] = self.is_intact(file)
-            if not any(intact[file["path"]] for file in files):
-                raise self._damaged(log.lines[identity], month, files)
+        files = {file["path"]: file for files in log.files.values() for file in files}
+        intact = {path for path, file in files.items() if self.is_intact(file)}
+        for (identity, month), copies in log.files.items():
+            if not any(file["path"] in intact for file in copies):
+                raise self._damaged(log.lines[identity], month, copies)
         return log
 
 
 _FORMAT = 4
-_STORES: dict[str, Store] = {}  # what was read of a log serves all of a process
-_MOST_STORES = 16
+
+
+@lru_cache(16)  # what was read of a log serves all of a process
+def _of_disk(root: str, process: int) -> Store:
+    return Store(Disk(root))
 
 
 def store_of(root: str, options: dict[str, Any] | None) -> Store:
     """Returns the store of a folder, the same one in a process, or of an address."""
-    if "://" in root:
-        return Store(Objects(root, options))
-    key = f"{os.getpid()} {root}"
-    if key not in _STORES:
-        while len(_STORES) >= _MOST_STORES:
-            _STORES.pop(next(iter(_STORES)))
-        _STORES[key] = Store(Disk(root))
-    return _STORES[key]
+    return Store(Objects(root, options)) if "://" in root else _of_disk(root, os.getpid())
 
 
 def settled(store: Store, given: Json, *, create: bool) -> Json:
@@ -474,8 +473,7 @@ def _count(log: Log) -> int:
 
 
 def _seal(settings: Json) -> str:
-    kept = {name: value for name, value in settings.items() if name != "seal"}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _name(at: datetime) -> str:

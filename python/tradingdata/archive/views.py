@@ -21,10 +21,9 @@ from ..books.book import UNCOUNTED
 from ..errors import ArchiveError
 from ..table.rows import row_type
 from ..table.table import Table
-from .coverage import MissingDay, report
+from .coverage import Line, MissingDay, Span, report
 from .databases import connection as opened
 from .databases import duckdb, escaped, interruptible, quoted
-from .log import Line
 
 _LONGEST = 250_000  # characters of a query
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -155,10 +154,8 @@ class Content(NamedTuple):
         return f"SELECT {day} AS day, * FROM {table} POSITIONAL JOIN _td_sent_{number}"
 
 
-def written(
-    connection: Any, month: str, contents: Sequence[Content], rows: int
-) -> Callable[[str], None]:
-    """Returns what writes the rows of responses that belong to a month to a file."""
+def write(connection: Any, month: str, contents: Sequence[Content], rows: int, path: str) -> None:
+    """Writes the rows of responses that belong to a month to a file."""
     selects = []
     for number, content in enumerate(contents):
         line = content.line
@@ -170,24 +167,30 @@ def written(
         if any(day[:7] != month for day, count in line["days"].items() if count):
             query += f" WHERE date_trunc('month', day) = DATE '{month}-01'"
         selects.append(query)
-    return lambda path: _copy(connection, selects, path, rows)
+    _copy(connection, selects, path, rows)
 
 
-def merged(
-    connection: Any, book: str, month: str, files: Sequence[tuple[str, str]], rows: int
+def merge(
+    book: str, month: str, files: Sequence[tuple[str, str]], rows: int
 ) -> Callable[[str], None]:
     """Returns what writes the rows of responses, each in a file, to one file."""
-    query = f"""
-    SELECT * FROM ({rows_in(connection, book, files, "merged")})
-    WHERE date_trunc('month', day) = DATE '{month}-01' ORDER BY day, account, fetch_id"""
-    return lambda path: _copy(connection, [query], path, rows)
+
+    def write(path: str) -> None:
+        with opened() as own:
+            query = f"""
+            SELECT * FROM ({rows_in(own, book, files, "merged")})
+            WHERE date_trunc('month', day) = DATE '{month}-01' ORDER BY day, account, fetch_id"""
+            _copy(own, [query], path, rows)
+
+    return write
 
 
 def _copy(connection: Any, selects: Sequence[str], path: str, rows: int) -> None:
     """Writes a file. Raises OSError if it has another number of rows."""
     written = connection.execute(
         f"""COPY ({" UNION ALL BY NAME ".join(selects)}) TO {quoted(path)}
-        (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, USE_TMP_FILE false)"""
+        (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 20480,
+        USE_TMP_FILE false)"""
     ).fetchall()[0][0]
     if written != rows:
         raise OSError(f"{written} rows where the log has {rows}")
@@ -256,17 +259,7 @@ def rows_in(
     SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
 
-class Taken(NamedTuple):
-    """Rows of a view: a file, a response and a day, and the place among those of account and day.
-
-    ``several`` says whether there are others, of which the last one that has a record counts.
-    """
-
-    path: str
-    fetch_id: str
-    day: str
-    place: int
-    several: bool
+Taken = tuple[str, str, str, int, bool]
 
 
 def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_plain: bool) -> str:
@@ -276,14 +269,15 @@ def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_
         connection: The connection.
         book: The name of the book.
         view: The name of the view.
-        taken: The rows.
+        taken: Rows by file, response and day; the place of the response among those of the account
+            and the day, and whether there are others, of which the last that has a record counts.
         is_plain: Whether these are all rows of their files, and none replaces another.
     """
     if not taken:
         return _EMPTY[book]
     if is_plain:
         return rows_in(connection, book, [each[:2] for each in taken], view, whole=True)
-    files = read(sorted({each.path for each in taken}), ", filename = true")
+    files = read(sorted({path for path, *_ in taken}), ", filename = true")
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,
         unnest($2) AS fetch_id, unnest($3)::DATE AS day, unnest($4) AS _td_place,
@@ -321,13 +315,20 @@ def ordered(book: str) -> str:
     return f"ORDER BY {', '.join(['day', *SORTED[book], 'account', 'fetch_id'])}"
 
 
-def define_fetches(connection: Any, rows: Sequence[Sequence[Any]]) -> None:
+def define_fetches(connection: Any, lines: Iterable[Line], span: Span) -> None:
     """Makes the view ``fetches``."""
-    records = [dict(zip(_FETCHES, row, strict=True)) for row in rows]
+    records = [
+        line
+        | {"fetch_id": line["id"], "received_at": line["at"], "filed_at": line["filed"]}
+        | {"day": day, "rows": rows, "covered": day if day in line["covered"] else None}
+        for line in lines
+        for day, rows in line["days"].items()
+        if span.has(day)
+    ]
     connection.execute(
-        f"""CREATE TEMP TABLE fetches AS
-        SELECT unnest(from_json($1, '{json.dumps([_FETCHES])}'), recursive := true)""",
-        [json.dumps(records, default=str)],
+        f"""CREATE TEMP TABLE fetches AS SELECT * REPLACE (nullif(account, '') AS account) FROM (
+        SELECT unnest(from_json($1, '{json.dumps([_FETCHES])}'), recursive := true))""",
+        [json.dumps(records)],
     )
 
 
