@@ -193,8 +193,11 @@ class Archives(RuleBasedStateMachine):
         """Since no response of a later day came after it."""
         last, at = self.retired.get(account, (day, None))
         log = [each for each in self.archive.fetches(account=account) if not each.withdrawn]
-        return day > last and not any(
-            each.filed_at > td.required(at) and max(each.days) > last for each in log
+        is_known = account in self.archive.accounts  # unless all of it was withdrawn
+        return (
+            is_known
+            and day > last
+            and not any(each.filed_at > td.required(at) and max(each.days) > last for each in log)
         )
 
     @rule(crash=crashes)
