@@ -424,29 +424,22 @@ def settled(store: Store, given: Json, *, create: bool) -> Json:
     Raises:
         ArchiveError: There is no archive, or one with other settings.
     """
-    root = store.root
-    known = store.settings()
+    root, known = store.root, store.settings()
     if known is None:
         _check_new(root, create=create)
         default: Json = {"tradingdata": _FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
         default["calendar"] = None
-        known = store.settings(default | {x: given[x] for x in given if given[x] is not None})
-    found = known and known.get("tradingdata")
-    problem = "is not an archive of tradingdata: choose another path"
-    if known and found == _FORMAT:
-        fixed = {name: value for name, value in given.items() if name != "calendar"}
-        changed = [x for x in fixed if fixed[x] not in (None, known[x])]
-        if not changed:
-            return known
-        problem = (
-            f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass that, "
-            "or use another path"
-        )
-    elif found is not None:
-        problem = (
-            f"has format {found}, and this version of tradingdata reads {_FORMAT}: choose another "
-            "path"
-        )
+        known = store.settings(default | {x: given[x] for x in given if given[x] is not None}) or {}
+    fixed = {name: given[name] for name in given if name != "calendar"}
+    changed = [x for x in fixed if fixed[x] not in (None, known.get(x))]
+    if (found := known.get("tradingdata")) != _FORMAT:
+        problem = f"has format {found}, and this version of tradingdata reads {_FORMAT}: choose "
+        problem += "another path"
+    elif changed:
+        problem = f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass "
+        problem += "that, or use another path"
+    else:
+        return known
     raise ArchiveError(f"{root} {problem}", file=root)
 
 

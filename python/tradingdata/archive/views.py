@@ -212,15 +212,14 @@ def covered(
     # Half of the time of comparing each field; NULL is equal to nothing.
     key = f"hash({', '.join(['day', *keys])})"
     query = content.query(connection, names)
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE _td_keys AS SELECT {key} AS key FROM ({query})"
-    )
+    # Without columns that older files lack, which take a fifth of the time.
+    paths = sorted({path for path, _ in files})
+    source = f"FROM {read(paths)}" if whole else rows_in(connection, content.book, files, "front")
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT * EXCLUDE key FROM (
         SELECT fetch_id, day, {", ".join(names)},
-            CASE WHEN NOT {_UNNUMBERED[content.book]} THEN {key} END AS key
-        FROM ({rows_in(connection, content.book, files, "front", whole=whole)}))
-    ANTI JOIN _td_keys USING (key)""").fetchall()
+            CASE WHEN NOT {_UNNUMBERED[content.book]} THEN {key} END AS key FROM ({source}))
+    ANTI JOIN (SELECT {key} AS key FROM ({query})) USING (key)""").fetchall()
     if left == [(0,)]:
         return sorted(ids)
     similar = " AND ".join(f"(p.{key} IS NULL OR r.{key} = p.{key})" for key in keys)
