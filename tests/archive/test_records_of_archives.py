@@ -26,10 +26,10 @@ from archiving import (
     trade,
     trade_response,
 )
-from tradingdata.archive import views
+from tradingdata.archive import store, views
 from tradingdata.archive.folder import Disk
 from tradingdata.archive.ingest import Ingest
-from tradingdata.archive.store import Store, _of_disk
+from tradingdata.archive.store import Store
 
 SATURDAY = DAY + dt.timedelta(1)
 
@@ -251,7 +251,7 @@ def test_a_poll_that_repeats_what_another_process_withdraws(
 
     def withdrawn_meanwhile(*arguments: Any) -> None:
         monkeypatch.setattr(Store, "commit", commit)
-        _of_disk.cache_clear()  # as another process has none of it
+        store._of_disk.cache_clear()  # as another process has none of it
         td.Archive(archive.path).withdraw(wrong.id)
         commit(*arguments)
 
