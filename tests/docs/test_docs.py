@@ -12,9 +12,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from email.utils import parseaddr
+from html.parser import HTMLParser
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
+import readme_renderer.markdown
 from markdown_it import MarkdownIt
 
 from tradingdata import sandbox
@@ -157,18 +161,39 @@ def test_type_checkers_accept_the_code_on_the_pages(tool: str, tmp_path: Path) -
     assert f"{pages} source files" in done.stdout or "\n0 errors" in done.stdout
 
 
+class Published(HTMLParser):
+    """The links, pictures and tables of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.parts: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("a", "img", "table"):
+            target = dict(attrs).get("src" if tag == "img" else "href") or ""
+            if not target.startswith("#user-content-"):  # PyPI's own, behind a heading
+                self.parts.append((tag, target))
+
+
 def test_the_readme_is_complete_where_it_is_published() -> None:
-    """PyPI has no other file of ours: a relative link or picture is dead, raw HTML is removed."""
+    """As PyPI renders it, which has no other file of ours: a relative link or picture is dead."""
     text = (ROOT / "README.md").read_text("utf-8")
-    top = MarkdownIt("commonmark").enable("table").parse(text)
-    parts = [*top, *(part for one in top for part in one.children or ())]
-    kinds = Counter(part.type for part in parts)
-    assert (kinds["table_open"], kinds["html_block"], kinds["html_inline"]) == (3, 0, 0)
-    links = [str(part.attrs["href"]) for part in parts if part.type == "link_open"]
-    pictures = [str(part.attrs["src"]) for part in parts if part.type == "image"]
-    assert len(links) > 10
-    assert len(pictures) == sum(len(part.content) > 20 for part in parts if part.type == "image")
-    for link in [*links, *pictures]:
-        kind, found = next((k, link[len(b) :]) for k, b in BASES.items() if link.startswith(b))
-        assert (ROOT / found).is_dir() if kind == "tree" else (ROOT / found).is_file(), link
-        assert (kind == "picture") == (link in pictures)
+    rendered = readme_renderer.markdown.render(text)
+    assert rendered is not None
+    parts = Published(rendered).parts
+    written = Published(MarkdownIt("commonmark").enable("table").render(text)).parts
+    assert parts == written
+    assert Counter(tag for tag, _ in parts)["table"] == 3
+    targets = [(tag, target) for tag, target in parts if target]
+    assert len(targets) > 10
+    for tag, target in targets:
+        kind, found = next((k, target[len(b) :]) for k, b in BASES.items() if target.startswith(b))
+        assert (ROOT / found).is_dir() if kind == "tree" else (ROOT / found).is_file(), target
+        assert (kind == "picture") == (tag == "img")
+
+
+def test_the_metadata_have_an_address() -> None:
+    name, address = parseaddr(metadata("tradingdata")["Author-email"])
+    assert name
+    assert re.fullmatch(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", address)
