@@ -92,6 +92,16 @@ def test_a_repr_shows_head_and_tail_and_counts_the_rest() -> None:
     assert repr(book[:0]) == "TradeBook: 0 trades"
 
 
+def test_omitted_rows_are_counted_where_the_first_column_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with td.sandbox.start(orders=50) as service:
+        book = service.client("desk1").trade_book().filter(quantity__gt=0)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "account" not in repr(book)
+    assert f"\n  … {len(book) - 10} more\n" in repr(book)
+
+
 def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
     rows = book_of(trades(3))._rows
     when = dt.datetime(2025, 1, 6, 10, 1, 2, 345, dt.UTC)

@@ -373,6 +373,7 @@ class Layout:
                 widths = fitted(natural, least, shown.by_importance, shown.essential, width)
                 break
         self.at = sorted(widths)
+        skipped[self.at[0]] = skipped[0]  # in the first column that fits
         self.names = [shown.names[at] for at in self.at]
         self.missing = [name for at, name in enumerate(shown.names) if at not in widths]
         self.right = [shown.right[at] for at in self.at]
