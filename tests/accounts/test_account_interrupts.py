@@ -77,7 +77,7 @@ print(at, time.monotonic() - at, starved() - before)
         ("turn", "clients"),  # several labels wait for the token of one client
     ],
 )
-def test_f141_an_interrupt_ends_the_process_in_every_phase(
+def test_an_interrupt_ends_the_process_in_every_phase(
     phase: str, form: str, ca: Authority, service: Service, tmp_path: Path
 ) -> None:
     service.script(then=good_book())
@@ -92,7 +92,7 @@ def test_f141_an_interrupt_ends_the_process_in_every_phase(
     assert ended - sent - waited - ours <= PROMISED
 
 
-def test_f141_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
+def test_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
     gate = threading.Event()
 
     def respond(request: Request) -> Behaviour:
@@ -110,7 +110,7 @@ def test_f141_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
     assert [trade.account for trade in accounts.trade_book()] == ["a"] * 3 + ["b"] * 3
 
 
-def test_f141_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
+def test_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
     labels = ("desk1", "desk2", "desk3")
     with sandbox.start(accounts=labels, orders=12) as service:
         service.fail_next("stall", seconds=60, account="desk2", times=None)

@@ -24,7 +24,6 @@ JUST_EXPIRED, OCTOBER = dt.date(2026, 11, 17), dt.date(2026, 10, 27)
     ],
 )
 def test_an_id_that_is_used_again_is_another_contract(settle: Any) -> None:
-    """C1"""
     result = td.realised_pnl(TWO_CONTRACTS, settle=settle)
     assert (result.realised, len(result.expired)) == (750.0, 0)
     assert [(lot.quantity, lot.expiry_date) for lot in result.open_lots] == [
@@ -33,14 +32,12 @@ def test_an_id_that_is_used_again_is_another_contract(settle: Any) -> None:
 
 
 def test_lots_of_the_day_before_keep_their_contract() -> None:
-    """C2"""
     opening = td.realised_pnl(TWO_CONTRACTS[:1]).open_lots
     result = td.realised_pnl(TWO_CONTRACTS[1:], opening, settle={"43210": 0})
     assert (result.realised, [lot.quantity for lot in result.open_lots]) == (750.0, [75])
 
 
 def test_an_opening_that_expired_closes_no_trade_of_the_next_contract() -> None:
-    """C3"""
     october = {**KEY_OF_C1, "quantity": 750, "value": 7500.0, **expiring(27, 10, **CALL)}
     november = expiring(24, **CALL)
     trades = td.TradeBook(
@@ -57,7 +54,6 @@ def test_an_opening_that_expired_closes_no_trade_of_the_next_contract() -> None:
 
 
 def test_two_contracts_of_one_id_are_two_positions() -> None:
-    """C4"""
     assert sorted(row.net_quantity for row in td.positions(TWO_CONTRACTS)) == [-75, 75]
     with pytest.raises(ValueError, match=r"'43210', which means two contracts, .*11-.* and .*11-"):
         td.unrealised_pnl(td.positions(TWO_CONTRACTS), {"43210": 5.0})
@@ -106,13 +102,11 @@ def test_a_settlement_by_id_may_be_that_of_a_closed_contract() -> None:
 
 
 def test_a_multiplier_is_proved_though_the_lot_size_is_another() -> None:
-    """C5"""
     trades = td.TradeBook([made(5, "B", 1, 10, "20 19:00", 12_500)])
     assert td.day_pnl(trades, prices={"43210": 3.3}).unrealised == -8375.0
 
 
 def test_a_multiplier_that_nothing_proves_is_not_used() -> None:
-    """C6"""
     trades = td.TradeBook(
         [made(1, "B", 7, 10, "20 09:20", 93.1), made(2, "S", 3, 10, "20 09:30", 60.0)]
     )
@@ -125,7 +119,6 @@ def test_a_multiplier_that_nothing_proves_is_not_used() -> None:
 
 
 def test_a_row_without_its_expiry_belongs_to_the_only_contract() -> None:
-    """C24"""
     option = expiring(24, **CALL)
     trades = td.TradeBook(
         [made(1, "B", 10, 100, "20 10:00", **option), made(2, "S", 10, 115, "20 11:00", **CALL)]
@@ -136,7 +129,6 @@ def test_a_row_without_its_expiry_belongs_to_the_only_contract() -> None:
 
 
 def test_one_client_under_two_labels_is_two_accounts() -> None:
-    """C26"""
     fills = [made(1, "B", 1, 100, "20 10:00"), made(2, "S", 1, 105, "20 11:00")]
     losses = [row._replace(txn_type="SB"[row.txn_type == "S"]) for row in fills]
     of_desks = [row._replace(account="desk1") for row in fills]

@@ -12,7 +12,6 @@ from cases import made, problems
 
 
 def test_a_price_that_matches_nothing_is_named() -> None:
-    """C10"""
     trades = td.TradeBook([made(1, "B", 10, 100, "20 10:00", symbol="RELIANCE")])
     with pytest.warns(td.DataWarning, match="without a price: 1 .*'RELIANCE'"):
         day = td.day_pnl(trades, prices={"RELIANCE": 130.0})
@@ -24,7 +23,6 @@ def test_a_price_that_matches_nothing_is_named() -> None:
 
 
 def test_a_sale_without_an_opening_is_in_the_heading_of_the_day() -> None:
-    """C11"""
     trades = td.TradeBook([made(1, "S", 10, 100, "20 10:00", product="C")])
     day = unwarned(lambda: td.day_pnl(trades, shorts={"I", "M"}))
     assert "sold without an opening: 1" in repr(day)
@@ -32,7 +30,6 @@ def test_a_sale_without_an_opening_is_in_the_heading_of_the_day() -> None:
 
 
 def test_a_day_before_all_that_is_known_is_an_error() -> None:
-    """C12"""
     trades = td.TradeBook([made(1, "B", 10, 100, "20 10:00")])
     for calculate in (td.day_pnl, td.realised_pnl, td.positions):
         with pytest.raises(ValueError, match="2026-11-13 is before all that is known: 2026-11-20"):
@@ -43,7 +40,6 @@ def test_a_day_before_all_that_is_known_is_an_error() -> None:
 
 
 def test_a_price_of_zero_is_an_issue() -> None:
-    """C21"""
     trades = td.TradeBook([made(1, "B", 10, 0, "20 10:00"), made(2, "S", 10, 105, "20 11:00")])
     result = unwarned(lambda: td.realised_pnl(trades))
     assert (result.realised, problems(result)) == (1050.0, ["price of 0"])
@@ -51,7 +47,6 @@ def test_a_price_of_zero_is_an_issue() -> None:
 
 
 def test_messages_number_rows_as_the_book_does() -> None:
-    """C22 and C23"""
     other: dict[str, Any] = {"security_id": "7", "product": "C"}
     earlier = [made(number, "B", 1, 10, f"19 10:0{number}", **other) for number in range(5)]
     later = [
@@ -69,7 +64,6 @@ def test_messages_number_rows_as_the_book_does() -> None:
 
 
 def test_codes_that_differ_in_case_or_spaces_are_named() -> None:
-    """C31"""
     trades = td.TradeBook(
         [
             made(1, "B", 10, 100, "20 10:00", product="C"),

@@ -19,7 +19,6 @@ def entry(at: dt.datetime) -> Any:
 
 @pytest.mark.parametrize("fields", [{}, expiring(24)])
 def test_each_side_of_an_order_pays_brokerage(fields: Any) -> None:
-    """C7"""
     both = [
         made(1, "B", 1000, 500, "20 10:00", order_no="7", **fields),
         made(2, "S", 1000, 505, "20 11:00", order_no="7", **fields),
@@ -28,7 +27,6 @@ def test_each_side_of_an_order_pays_brokerage(fields: Any) -> None:
 
 
 def test_an_order_from_before_the_opening_waited() -> None:
-    """C13"""
     entered = when("20 05:38") + dt.timedelta(seconds=2)
     assert measured(ordered(entered, when("20 09:00"))) == [(None, 12_118.0, None)]
     first = ordered(when("20 08:10"), when("20 09:00"))
@@ -47,14 +45,13 @@ def test_an_outage_is_a_latency() -> None:
 
 
 def test_a_time_of_a_later_change_is_no_latency() -> None:
-    """C14"""
     trade = made(1, "B", 10, 100, "20 09:20", **entry(when("20 09:15")))
     order = ordered(when("20 09:15"), when("20 09:55"))
     assert measured(order, trades=[trade]) == [(None, None, None)]
 
 
 def test_a_missing_time_of_entry_is_a_missing_value() -> None:
-    """C15, and GTD orders whose trades have none (C29)"""
+    """C15, and GTD orders whose trades have none"""
     trade = made(1, "B", 10, 100, "20 10:00")
     order = filled(when("20 09:20"))
     (row,) = td.reconcile(td.OrderBook([order]), td.TradeBook([trade]))
@@ -65,14 +62,12 @@ def test_a_missing_time_of_entry_is_a_missing_value() -> None:
 
 
 def test_a_charge_is_never_negative() -> None:
-    """C19"""
     trades = td.TradeBook([made(1, "S", 1, -2884.0, "20 10:00")])
     rate = td.ChargeRate(brokerage=0.0003, stt_sell=0.0005, exchange=0.00002, gst=0.18)
     assert td.charges(trades, [rate]).total > 0
 
 
 def test_an_order_of_two_rates_or_products_pays_brokerage_once() -> None:
-    """C25"""
     rates = [
         td.ChargeRate(where={"quantity__ge": 5}, per_order=20),
         td.ChargeRate(per_order=20),
@@ -86,7 +81,6 @@ def test_an_order_of_two_rates_or_products_pays_brokerage_once() -> None:
 
 
 def test_books_of_two_zones_are_compared_as_instants() -> None:
-    """C27"""
     trade = made(1, "B", 10, 100, "20 04:30", **entry(when("20 03:50")))
     order = filled(when("20 09:20"))
     orders = td.OrderBook([order]).localize("Asia/Kolkata")
@@ -97,7 +91,6 @@ def test_books_of_two_zones_are_compared_as_instants() -> None:
 
 
 def test_an_order_without_a_number_does_not_agree() -> None:
-    """C32"""
     trade = made(1, "B", 10, 100, "20 10:00", order_no=None, **entry(when("20 09:20")))
     order = filled(when("20 09:20"), order_no=None)
     (row,) = td.reconcile(td.OrderBook([order]), td.TradeBook([trade]))
@@ -105,7 +98,7 @@ def test_an_order_without_a_number_does_not_agree() -> None:
 
 
 def test_an_order_of_several_days_is_no_gap_between_the_books() -> None:
-    """C29: its traded quantity counts the fills of earlier days, which are in no trade book."""
+    """Its traded quantity counts the fills of earlier days, which are in no trade book."""
     order = filled(when("19 09:20"))
     today = made(1, "B", 6, 100, "20 10:00", **entry(when("19 09:20")))
     for trade, gaps in ((today, 0), (today._replace(quantity=11), 1)):

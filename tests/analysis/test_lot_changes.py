@@ -32,7 +32,7 @@ def held(result: Any) -> list[tuple[Any, ...]]:
     return [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots]
 
 
-def test_a_split_multiplies_the_quantity_and_keeps_the_value() -> None:  # C17
+def test_a_split_multiplies_the_quantity_and_keeps_the_value() -> None:
     both = td.TradeBook([BEFORE, AFTER])
     result = td.realised_pnl(both, changes=[SPLIT])
     assert (result.realised, held(result)) == (1000.0, [])

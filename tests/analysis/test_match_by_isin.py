@@ -23,7 +23,7 @@ BOUGHT = trade(1, "B", 100, 10000.0, **FIRST)
 SOLD = trade(2, "S", 100, 10100.0, 5, **ON_BSE)
 
 
-def test_bought_on_one_exchange_and_sold_on_the_other() -> None:  # C16
+def test_bought_on_one_exchange_and_sold_on_the_other() -> None:
     both = book(BOUGHT, SOLD)
     result = td.realised_pnl(both, match_by="isin")
     assert (result.realised, len(result.open_lots), len(result.issues)) == (100.0, 0, 0)

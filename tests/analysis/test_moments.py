@@ -35,13 +35,12 @@ DIRECTIONS = {
 
 @pytest.mark.parametrize("seen", DIRECTIONS.values(), ids=DIRECTIONS)
 def test_a_second_is_in_the_order_of_its_trade_numbers(seen: Any) -> None:
-    """C8"""
     assert td.realised_pnl(seen(NEWEST_FIRST)).realised == 50.0
 
 
 @pytest.mark.parametrize("seen", DIRECTIONS.values(), ids=DIRECTIONS)
 def test_a_second_is_in_the_direction_of_its_row_numbers(seen: Any) -> None:
-    """C8: whatever the trade numbers are."""
+    """Whatever the trade numbers are."""
     rows = [
         row._replace(trade_no=f"T{row.trade_no}", row_no=number)
         for number, row in enumerate([*NEWEST_FIRST, EARLIER], 1)
@@ -84,7 +83,6 @@ def test_a_second_that_nothing_decides_is_an_issue() -> None:
 
 
 def test_a_sale_that_stands_before_its_purchase_is_matched() -> None:
-    """C9"""
     trades = td.TradeBook(
         [
             made(2, "S", 10, 110, "20 10:00", product="C"),
@@ -96,6 +94,5 @@ def test_a_sale_that_stands_before_its_purchase_is_matched() -> None:
 
 
 def test_an_empty_book_joins_localized_ones() -> None:
-    """C33"""
     local = NEWEST_FIRST.localize("Asia/Kolkata")
     assert td.concat([td.TradeBook(), local]) == local == td.concat([local, td.TradeBook()])

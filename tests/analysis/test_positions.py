@@ -82,7 +82,7 @@ def test_a_sum_is_the_float_nearest_to_the_exact_one(values: list[float]) -> Non
 
 @pytest.mark.parametrize("values", [(0.1 + 0.2, 0.1), (1e22, 0.01)])
 def test_odd_floats_add_up_exactly_too(values: tuple[float, float]) -> None:
-    """F86: decimals that a paisa does not hold."""
+    """Decimals that a paisa does not hold."""
     from fractions import Fraction
 
     (row,) = td.positions(book(*(trade(n, "B", 1, value) for n, value in enumerate(values))))
@@ -103,7 +103,7 @@ NEEDED = (*REQUIRED, "txn_type", "quantity", "trade_value")
 @pytest.mark.parametrize("name", NEEDED)
 @pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
 def test_a_missing_value_is_an_error_and_no_zero(calculate: object, name: str) -> None:
-    """F59: a value that was lost would make the position wrong without a sign."""
+    """A value that was lost would make the position wrong without a sign."""
     assert callable(calculate)
     spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0)._replace(**{name: None}))
     with pytest.raises(ValueError, match=rf"^{name} is missing in row 1 \(trade_no '2'\)"):
@@ -142,7 +142,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
 
 @pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
 def test_a_trade_that_is_in_the_book_twice_is_rejected(calculate: object) -> None:
-    """F98, and books of overlapping days that were joined."""
+    """Also books of overlapping days that were joined."""
     assert callable(calculate)
     once = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0))
     twice = td.concat([once, once])

@@ -61,7 +61,6 @@ def test_a_missing_price_is_reported_and_not_zero() -> None:
 
 
 def test_a_sum_that_no_float_holds_is_an_error_and_not_infinite() -> None:
-    """F86"""
     lots = [LOT | {"security_id": each, "quantity": 1} for each in ("10", "11")]
     result = td.unrealised_pnl(lots, {"10": 1.5e308, "11": 1.5e308})
     assert [row.market_value for row in result] == [1.5e308, 1.5e308]

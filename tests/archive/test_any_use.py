@@ -1,4 +1,4 @@
-"""F112: any use of an archive, with crashes at any call of its files, beside a plain model."""
+"""Any use of an archive, with crashes at any call of its files, beside a plain model."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
-    """F124: what did not fit is kept as it was sent, and is an issue again."""
+    """What did not fit is kept as it was sent, and is an issue again."""
     sent = trade("1", quantity="ten", colour={"deep": [1, None]}, traded_price=1e300)
     given = trade_response(sent, trade("2"))
     assert given.issues[0].lost
@@ -93,7 +93,7 @@ def test_only_what_changed_is_stored(tmp_path: Path) -> None:
 def test_a_response_that_equals_the_newest_is_not_stored_whatever_arrived_last(
     tmp_path: Path,
 ) -> None:
-    """F144: one of before that is added later, such as a repaired one, is not the one before."""
+    """One of before that is added later, such as a repaired one, is not the one before."""
     archive = archive_with(tmp_path, trade_response(trade("1")))
     archive.add(trade_response(trade("1"), at="16:30"))
     archive.add(trade_response(trade("1"), at="15:00"))  # has rows of its own
@@ -158,7 +158,7 @@ def _fields(archive: td.Archive) -> dict[str, Any]:
 
 
 def test_two_writers_that_miss_each_other_are_united(tmp_path: Path) -> None:
-    """F112: both responses count, each record once in its newest state."""
+    """Both responses count, each record once in its newest state."""
     first = trade_response(trade("1", quantity=1), trade("2"), at="15:00")
     second = trade_response(trade("1", quantity=2), trade("3"), at="15:01")
     archive = archive_with(tmp_path, first)
@@ -181,7 +181,7 @@ def united(one: td.Archive, other: td.Archive) -> td.Archive:
 
 
 def test_a_state_that_another_writer_saw_again_stays_the_newest(tmp_path: Path) -> None:
-    """F112: a writer that has not seen the last fetch stores an earlier one."""
+    """A writer that has not seen the last fetch stores an earlier one."""
     archive = archive_with(tmp_path, trade_response(trade("1", quantity=1), at="15:00"))
     other = archive_with(tmp_path / "other", trade_response(trade("1", quantity=1), at="15:00"))
     other.add(trade_response(trade("1", quantity=2), at="15:01"))
@@ -297,7 +297,7 @@ def test_only_the_owner_may_enter_the_folder(tmp_path: Path) -> None:
 
 
 def test_account_numbers_are_masked_unless_kept(tmp_path: Path) -> None:
-    """F120: in columns and at any depth of unknown fields."""
+    """In columns and at any depth of unknown fields."""
     sent = trade("1", pan_no="ABCDE1234F", more={"PAN_No": "ABCDE1234F"})
     kept = response(td.TradeBook, [sent], clock("15:45"), keep=True)
     archive = archive_with(tmp_path, kept)
@@ -314,7 +314,7 @@ def test_account_numbers_are_masked_unless_kept(tmp_path: Path) -> None:
 
 
 def test_an_error_may_have_any_text(tmp_path: Path) -> None:
-    """F124: half of a surrogate pair in it costs neither the other book nor the error."""
+    """Half of a surrogate pair in it costs neither the other book nor the error."""
 
     class Client:
         account = "desk"

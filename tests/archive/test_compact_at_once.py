@@ -37,7 +37,7 @@ def check(archive: td.Archive) -> None:
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_compact_at_once(threads: int, tmp_path: Path) -> None:
-    """F142: they wait for each other, or do the same."""
+    """They wait for each other, or do the same."""
     archive = polled(tmp_path)
     for _ in range(3):
         at_once(threads, lambda _: td.Archive(archive.path).compact())
@@ -55,7 +55,6 @@ archive.compact()
 
 
 def test_processes_compact_at_once(tmp_path: Path) -> None:
-    """F142."""
     archive = polled(tmp_path)
     processes = [
         subprocess.Popen(
@@ -82,7 +81,7 @@ def test_processes_compact_at_once(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_compactions_beside_writers(tmp_path: Path) -> None:
-    """F142: each acknowledged response is there, each row once."""
+    """Each acknowledged response is there, each row once."""
     path = tmp_path / "books"
     writers = [start_writer(path, f"w{number}", commits=15, rows=5) for number in range(3)]
     writers += [
@@ -101,7 +100,7 @@ def test_compactions_beside_writers(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="folders cannot be opened elsewhere")
 def test_what_was_stored_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """F143: every file and every folder of the archive that a commit made."""
+    """Every file and every folder of the archive that a commit made."""
     synced: set[tuple[int, int]] = set()
     real = os.fsync
 
@@ -126,7 +125,7 @@ def test_what_was_stored_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_two_minutes_of_writers_compactions_and_readers(tmp_path: Path) -> None:
-    """F112, F142: what is acknowledged is there, each row once, at every moment."""
+    """What is acknowledged is there, each row once, at every moment."""
     path = tmp_path / "books"
     works = ("", "", "", "", "compact", "compact")
     writers = [

@@ -82,7 +82,7 @@ def check(path: str, name: str, *, done: bool) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", WORK)
 def test_a_kill_at_each_call(name: str, archive: td.Archive, tmp_path: Path) -> None:
-    """F112: of a process, at each call of its file system."""
+    """Of a process, at each call of its file system."""
     archive.trades(DAY)
     for at in range(1, 200):
         path = shutil.copytree(archive.path, tmp_path / f"{name}{at}")
@@ -106,7 +106,7 @@ def test_a_kill_at_each_call(name: str, archive: td.Archive, tmp_path: Path) -> 
 def test_a_full_disk_at_each_write(
     name: str, archive: td.Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F111: is an ArchiveError with the books; nothing is lost, and nothing left."""
+    """Is an ArchiveError with the books; nothing is lost, and nothing left."""
 
     def full(_: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -87,7 +87,7 @@ DAMAGES = [missing, emptied, truncated, zeros, garbage, longer]
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("number", range(6))
 def test_each_data_file(damage: Callable[[Path], None], number: int, root: Path) -> None:
-    """F124, F144: the message names the day; the same response once more makes it readable."""
+    """The message names the day; the same response once more makes it readable."""
     files = data_files(root)
     assert len(files) == 6
     damage(files[number])
@@ -109,7 +109,7 @@ def test_each_data_file(damage: Callable[[Path], None], number: int, root: Path)
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("number", range(6))
 def test_each_log_file(damage: Callable[[Path], None], number: int, root: Path) -> None:
-    """F144: new commits are possible, and the same response once more makes all readable."""
+    """New commits are possible, and the same response once more makes all readable."""
     file = log_files(root)[number]
     damage(file)
     day = DAYS[number // 2]
@@ -135,7 +135,7 @@ def test_each_log_file(damage: Callable[[Path], None], number: int, root: Path) 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_the_log_of_an_unchanged_response(damage: Callable[[Path], None], root: Path) -> None:
-    """F144: which has no rows; the last one alone is a fetch that nobody saw."""
+    """Which has no rows; the last one alone is a fetch that nobody saw."""
     archive = td.Archive(root)
     for at in ("16:00", "16:30"):
         book = books()[-2]
@@ -158,7 +158,7 @@ def test_the_log_of_an_unchanged_response(damage: Callable[[Path], None], root: 
 
 
 def test_a_commit_of_which_nothing_is_left_is_missed(root: Path) -> None:
-    """F144: by the commit after it, which says of which days it was."""
+    """By the commit after it, which says of which days it was."""
     archive = td.Archive(root)
     number = 2  # the trades of the second day
     log = log_files(root)[number]
@@ -173,7 +173,7 @@ def test_a_commit_of_which_nothing_is_left_is_missed(root: Path) -> None:
 
 
 def test_each_flipped_bit_is_found_or_harmless(root: Path) -> None:
-    """F124: `verify` finds a bit that a reader would not notice."""
+    """`verify` finds a bit that a reader would not notice."""
     files = data_files(root)
     for file in (files[0], files[-1], *log_files(root)[:1], root / "archive.json"):
         content = file.read_bytes()
@@ -203,7 +203,7 @@ def test_files_that_are_merged_are_checked_too(root: Path) -> None:
 
 
 def test_damage_that_a_query_meets_is_no_error_of_the_query(root: Path) -> None:
-    """F124: DuckDB raises many kinds of errors for the pages of a file."""
+    """DuckDB raises many kinds of errors for the pages of a file."""
     query = "SELECT * FROM trades ORDER BY ALL"
     file = Path(td.Archive(root).files("trades")[0])
     content = file.read_bytes()

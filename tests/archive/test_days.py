@@ -38,7 +38,7 @@ def statuses(book: td.OrderBook) -> dict[str, Any]:
 
 
 def test_an_after_market_order_is_in_both_days(archive: td.Archive) -> None:
-    """F126: entered on the 19th at 20:00, filled on the 20th; each day has its own state."""
+    """Entered on the 19th at 20:00, filled on the 20th; each day has its own state."""
     entered = order("1", order_date_time=f"{THURSDAY} 20:00:00", status="Pending")
     archive.add(orders_at(THURSDAY, "20:30", entered))
     archive.add(orders_at(FRIDAY, "15:45", entered | {"status": "Success"}))
@@ -186,7 +186,7 @@ def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
 
 
 def test_an_empty_day_and_a_missing_day_differ(archive: td.Archive) -> None:
-    """F126: in books, scans and queries alike, before anything is read."""
+    """In books, scans and queries alike, before anything is read."""
     archive.add(trades_at(THURSDAY, "15:45"))
     assert len(archive.trades(THURSDAY)) == 0
     assert archive.scan("trades", THURSDAY).fetchall() == []
@@ -319,8 +319,8 @@ def test_a_corrected_side_is_one_trade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hours", [-24, 24, 1, 0])
-def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
-    """F147: where the local clock is wrong, and a warning names both; so is what is newest."""
+def test_the_day_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
+    """Where the local clock is wrong, and a warning names both; so is what is newest."""
     now = dt.datetime.now(dt.UTC) + dt.timedelta(hours=hours)
     headers = {"Date": format_datetime(now, usegmt=True)}
     for state in ("first", "second"):
@@ -340,8 +340,8 @@ def test_f147_the_day_is_that_of_the_service(hours: int, archive: td.Archive) ->
 
 
 @pytest.mark.parametrize("hours", [-24, 0])
-def test_f147_the_day_of_a_failure_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
-    """F147: if it responded; by the local clock if not."""
+def test_the_day_of_a_failure_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
+    """If it responded; by the local clock if not."""
     now = dt.datetime.now(dt.UTC) + dt.timedelta(hours=hours)
     refused = reply(401, b"", headers={"Date": format_datetime(now, usegmt=True)})
     warned = pytest.warns(td.DataWarning, match="the local clock says") if hours else nullcontext()

@@ -83,7 +83,7 @@ def test_the_first_one_creates_it(address: str, options: dict[str, Any]) -> None
 
 
 def test_writers_and_compactions_at_once(address: str, options: dict[str, Any]) -> None:
-    """F142: in object storage, too."""
+    """In object storage, too."""
 
     def work(writer: int) -> None:
         archive = td.Archive(address, storage_options=options)
@@ -101,7 +101,7 @@ def test_writers_and_compactions_at_once(address: str, options: dict[str, Any]) 
 
 
 def test_a_lost_object_is_named(address: str, options: dict[str, Any]) -> None:
-    """F144: and the response once more repairs it."""
+    """And the response once more repairs it."""
     storage = pytest.importorskip("s3fs").S3FileSystem(**options)
     archive = td.Archive(address, storage_options=options)
     book = trade_response(trade("1"))

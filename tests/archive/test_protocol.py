@@ -302,7 +302,7 @@ def prefixes(length: int) -> Iterator[tuple[str, ...]]:
 )
 @pytest.mark.timeout(600)
 def test_each_step_may_be_interrupted(name: str, inner: str, renames: bool, length: int) -> None:
-    """F112, F142, F143: in each state that some operations reach, at each step of the next."""
+    """In each state that some operations reach, at each step of the next."""
     count = 0
     for prefix in prefixes(length):
         for step in itertools.count(1):
@@ -329,7 +329,7 @@ operations = st.tuples(
 @given(script=st.lists(operations, max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_any_operations_keep_each_response_once(renames: bool, script: list[Any]) -> None:
-    """F142: with clocks that are wrong, restored files, and two archives that become one."""
+    """With clocks that are wrong, restored files, and two archives that become one."""
     disk, backup = Disk(), Disk()
     other = Disk()
     other.begun = {f"other{number}" for number in range(3)}

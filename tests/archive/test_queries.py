@@ -35,8 +35,8 @@ assert archive.sql("SELECT count(*) AS n FROM trades")[0].n == 1
 """
 
 
-def test_f146_an_interrupt_ends_a_query(tmp_path: Path) -> None:
-    """F146: within a second, and the archive can be queried afterwards."""
+def test_an_interrupt_ends_a_query(tmp_path: Path) -> None:
+    """Within a second, and the archive can be queried afterwards."""
     archive = archive_with(tmp_path, trade_response(trade("1")))
     here = str(Path(td.__file__).parents[2] / "tests/support")
     after = float(run_child(_ENDLESS.format(here=here, path=archive.path)))
@@ -121,8 +121,8 @@ def test_a_query_of_a_thread_is_as_one_of_the_main_thread(tmp_path: Path) -> Non
         "#x",
     ],
 )
-def test_f145_a_path_is_that_folder_and_no_other(name: str, tmp_path: Path) -> None:
-    """F145: whatever it would mean as an address or a pattern."""
+def test_a_path_is_that_folder_and_no_other(name: str, tmp_path: Path) -> None:
+    """Whatever it would mean as an address or a pattern."""
     archive_with(tmp_path / "booksA", trade_response(trade("wrong")))
     folder = tmp_path / name
     folder.mkdir(mode=0o755)
@@ -136,8 +136,8 @@ def test_f145_a_path_is_that_folder_and_no_other(name: str, tmp_path: Path) -> N
     assert len(again.scan("trades").fetchall()) == 2
 
 
-def test_f145_a_folder_that_was_there_becomes_private(tmp_path: Path) -> None:
-    """F145: an empty folder with mode 755."""
+def test_a_folder_that_was_there_becomes_private(tmp_path: Path) -> None:
+    """An empty folder with mode 755."""
     folder = tmp_path / "books"
     folder.mkdir(mode=0o755)
     td.Archive(folder)
@@ -145,8 +145,8 @@ def test_f145_a_folder_that_was_there_becomes_private(tmp_path: Path) -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_f148_a_time_that_cannot_be_right_is_named(tmp_path: Path) -> None:
-    """F148: a trade of the year 9999 is not two million missing days."""
+def test_a_time_that_cannot_be_right_is_named(tmp_path: Path) -> None:
+    """A trade of the year 9999 is not two million missing days."""
     first, *others = views.TIMES["trades"]
     times = (f"{DAY} 10:00:00", "9999-12-31 10:00:00", "0002-01-01 10:00:00")
     absent: dict[str, Any] = dict.fromkeys(others)

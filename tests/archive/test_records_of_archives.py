@@ -35,7 +35,7 @@ SATURDAY = DAY + dt.timedelta(1)
 
 
 def test_child_legs_and_clients_are_records_of_their_own(tmp_path: Path) -> None:
-    """A leg or a client that a later response lacks is not lost (C28)."""
+    """A leg or a client that a later response lacks is not lost."""
     legs = [order("1", child_leg_unq_id=leg) for leg in (1, 2)]
     archive = archive_with(tmp_path, order_response(*legs), order_response(legs[1], at="16:00"))
     assert [row.child_leg_unq_id for row in archive.orders(DAY)] == [1, 2]
@@ -62,7 +62,7 @@ def test_rows_without_a_number_are_never_lost(
 
 @pytest.mark.parametrize("lacking", ["exch_trade_time", "order_no", "exchange"])
 def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Path) -> None:
-    """C30: once, on its right day."""
+    """Once, on its right day."""
     whole = trade("1", DAYS[3], **dict.fromkeys(views.TIMES["trades"][1:]))
     archive = archive_with(
         tmp_path,
@@ -225,7 +225,7 @@ class SlowAccounts(td.Accounts):
 
 
 def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> None:
-    """F141: even if the process is then killed."""
+    """Even if the process is then killed."""
     archive = td.Archive(tmp_path / "books")
     event = threading.Event()
     clients: list[Any] = [Slow("stalls", event), *(Slow(f"desk{number}") for number in range(5))]

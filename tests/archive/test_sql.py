@@ -180,7 +180,7 @@ def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:
 
 
 def test_a_book_with_a_gap_has_no_view(archive: td.Archive) -> None:
-    """F126: the error names the days; a name of the query's own is not a view."""
+    """The error names the days; a name of the query's own is not a view."""
     archive.add(trades(trade("3", dt.date(2026, 11, 19))))
     with pytest.raises(td.ArchiveError, match="orders of 2026-11-19"):
         archive.sql("SELECT count(*) FROM orders", "2026-11-19", DAY)
@@ -217,7 +217,7 @@ def test_a_bad_query_is_an_error_of_duckdb(archive: td.Archive) -> None:
     ],
 )
 def test_an_error_shows_no_account_number(query: str, tmp_path: Path) -> None:
-    """F150: DuckDB quotes the value that it cannot convert."""
+    """DuckDB quotes the value that it cannot convert."""
     kept = response(td.TradeBook, [trade(pan_no="ABCDE1234F")], clock("15:45"), keep=True)
     archive = archive_with(tmp_path, kept, keep_personal_data=True)
     with pytest.raises(duckdb.Error, match=r"X{4}") as caught:
@@ -236,7 +236,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("query", NESTED.values(), ids=NESTED)
-def test_f157_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive) -> None:
+def test_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive) -> None:
     """Or a result: how deep json reads depends on the version of Python."""
     said = "a syntax that is fine"
     try:

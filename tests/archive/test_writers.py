@@ -70,7 +70,7 @@ def test_eight_processes_lose_nothing(commits: int, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_writers_lose_nothing_acknowledged(kills: int, tmp_path: Path) -> None:
-    """F112: at random points, some while compacting; the archive opens after each.
+    """At random points, some while compacting; the archive opens after each.
 
     A point is some commits after the start and some time more, however slow the machine is.
     """
@@ -108,7 +108,7 @@ def test_killed_writers_lose_nothing_acknowledged(kills: int, tmp_path: Path) ->
 
 
 def test_a_full_disk_leaves_the_archive_as_it_was(tmp_path: Path) -> None:
-    """F111: the books come back with the error, and the next write succeeds."""
+    """The books come back with the error, and the next write succeeds."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("a tmpfs needs root")
     disk = tmp_path / "disk"
@@ -151,7 +151,7 @@ except td.ArchiveError as error:
 
 
 def test_a_read_only_folder_is_reported_before_a_request(tmp_path: Path) -> None:
-    """F111: and it can still be read."""
+    """And it can still be read."""
     if os.name != "posix" or os.geteuid() != 0:
         pytest.skip("becomes another user, which needs root")
     archive = archive_with(tmp_path, response(td.TradeBook, [trade("1")], clock("15:45")))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ROWS = orders(5, order_no=str)
 
 
-def test_f164_a_cancelled_anext_ends_nothing(service: Service) -> None:
+def test_a_cancelled_anext_ends_nothing(service: Service) -> None:
     """The next one waits for the same poll."""
     gate = threading.Event()
     service.script(book_reply(ROWS), hold(gate, book_reply(ROWS[:4])), then=book_reply(ROWS[:4]))
@@ -236,7 +236,7 @@ def test_a_watch_over_midnight_reports_each_day_once() -> None:
 
 
 def test_an_interrupt_ends_nothing() -> None:
-    """F164: Ctrl-C in a notebook, and the loop goes on in the next cell."""
+    """Ctrl-C in a notebook, and the loop goes on in the next cell."""
     clock = Clock()
     interrupts = [1003.0]
 

@@ -103,7 +103,7 @@ PASSING = [
 
 
 @both
-def test_f161_one_bad_poll_is_a_miss_and_the_watch_goes_on(watched: Any, service: Service) -> None:
+def test_one_bad_poll_is_a_miss_and_the_watch_goes_on(watched: Any, service: Service) -> None:
     good = book_reply(UNCHANGED)
     service.script(good, *itertools.chain(*((bad, good) for bad in PASSING)))
     updates = watched(service, "watch_orders", 1 + 2 * len(PASSING))
@@ -195,7 +195,7 @@ def test_a_cancelled_watch_ends_at_once_while_it_waits_and_while_it_polls(servic
     asyncio.run(run(60.0, 0.3))  # within one
 
 
-def test_f106_an_interrupt_between_two_polls_comes_out_within_100_ms(service: Service) -> None:
+def test_an_interrupt_between_two_polls_comes_out_within_100_ms(service: Service) -> None:
     service.script(then=book_reply(UNCHANGED))
     code = """
 import threading

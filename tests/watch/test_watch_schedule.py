@@ -109,7 +109,7 @@ def test_any_refusal_gives_the_service_a_pause(
 
 
 def test_a_wait_of_hours_is_a_miss_and_the_next_poll_comes_within_75_seconds() -> None:
-    """F161: a Retry-After of 16 hours."""
+    """A Retry-After of 16 hours."""
     first, second = times(limited(16 * 3600.0))
     assert 60 <= second - first <= 75
 
