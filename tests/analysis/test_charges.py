@@ -169,3 +169,31 @@ def test_per_lot_needs_the_lots_of_the_trades_that_it_covers_only() -> None:
     for lot in (None, 0, -5):
         with pytest.raises(ValueError, match=r"per_lot needs .* in row 0"):
             td.charges(book(future._replace(lot_size=lot)), rates)
+
+
+def test_a_condition_on_the_value_is_one_on_the_value_as_sent() -> None:
+    """A spread of a negative price is charged by its amount, but is another case."""
+    rates = [td.ChargeRate(where={"trade_value__lt": 0}, stt_sell=0.01), td.ChargeRate()]
+    bought, sold = (
+        trade(number, "S", 1, value, order_no="O1", traded_price=value)
+        for number, value in ((1, 50.0), (2, -50.0))
+    )
+    for rows in ((bought, sold), (sold, bought)):
+        assert td.charges(book(*rows), rates).total == 0.5
+
+
+def test_per_lot_has_the_multiplier_of_shares_under_any_id_of_their_isin() -> None:
+    """The values prove none: 10 at 10.00 are 137.00."""
+    isin: dict[str, Any] = {"isin": "INE009A01021", "lot_size": 10, "traded_price": 10.0}
+    rows = [
+        trade(1, "B", 10, 137.0, **isin),
+        trade(2, "S", 10, 138.0, 1, exchange="BSE", **{ID: "500"}, **isin),
+    ]
+    for known in ("10", "500"):
+        result = td.day_pnl(
+            book(*rows),
+            match_by="isin",
+            multipliers={known: 1},
+            charges=[td.ChargeRate(per_lot=5)],
+        )
+        assert (result.realised, result.charges) == (1.0, 10.0)

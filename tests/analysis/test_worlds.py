@@ -9,6 +9,7 @@ import datetime as dt
 import json
 import random
 from collections import defaultdict, deque
+from collections.abc import Callable, Container, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import DAY, unwarned
+from analysis_samples import DAY, TIME, unwarned
 from archiving import response
 from order_worlds import orders_of
 from tradingdata.analysis.keys import KEY
@@ -29,9 +30,22 @@ Lot = tuple[int, Fraction]
 
 
 class Ledger:
-    """Signed first in, first out, one share or contract at a time."""
+    """Signed first in, first out, one share or contract at a time.
 
-    def __init__(self, events: list[Event], day: dt.date, settle: Fraction | None) -> None:
+    ``earlier`` is what was realised before the day, ``unmatched`` what was sold without a lot by
+    products that may not be short.
+    """
+
+    def __init__(
+        self,
+        events: list[Event],
+        day: dt.date,
+        settle: Fraction | None,
+        shorts: Container[str] = "CI",
+    ) -> None:
+        self.shorts = shorts
+        self.earlier = Fraction(0)
+        self.unmatched: dict[Key, int] = defaultdict(int)
         self.realised: dict[Key, Fraction] = defaultdict(Fraction)
         self.held: dict[Key, deque[Lot]] = defaultdict(deque)
         self.expired: dict[Key, deque[Lot]] = defaultdict(deque)
@@ -50,7 +64,11 @@ class Ledger:
         lots = self.held[key]
         if lots and lots[0][0] == -sign:
             _, opened = lots.popleft()
-            self.realised[key] += (opened - value) * sign if counts else 0
+            gained = (opened - value) * sign
+            self.realised[key] += gained if counts else 0
+            self.earlier += 0 if counts else gained
+        elif sign < 0 and event.product not in self.shorts:
+            self.unmatched[key] += 1
         else:
             lots.append((sign, value))
 
@@ -144,6 +162,9 @@ def check_orders(made: World, rng: random.Random) -> None:
         expected = orders.sides[side_of(side)]
         ratio = None if expected.lacks_entry else expected.filled / expected.quantity
         assert (side.fill_ratio, side.to_first_fill) == (ratio, expected.to_first_fill)
+        assert (side.to_exchange, side.waited) == (expected.to_exchange, expected.waited)
+        assert (side.price, side.average) == (expected.price, float(expected.average))
+        assert side.better_by == (expected.better_by and float(expected.better_by))
     whose = {name: orders.book[0][name] for name in KEY[:2]}
     own, theirs = orders.book.filter(**whose), made.book.filter(**whose)
     alone = {side_of(row): row.finding for row in unwarned(lambda: td.reconcile(own, theirs))}
@@ -154,6 +175,63 @@ def check_orders(made: World, rng: random.Random) -> None:
     lost = rng.randrange(len(rows))
     (gone,) = td.OrderBook(row for row in shuffled if row != rows[lost]).diff(orders.last)
     assert (gone.kind, gone.order) == ("gone", rows[lost])
+
+
+# What changes in the last leg of a side, or in each of its trades, and what is then found.
+CHANGES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "quantity differs": ("order", lambda row: row._replace(traded_qty=row.traded_qty + 1)),
+    "price differs": ("order", lambda row: row._replace(avg_traded_price=99_999.0)),
+    "product differs": ("trades", lambda row: row._replace(product="X")),
+    "security differs": ("trades", lambda row: row._replace(security_id="99")),
+    "value missing": ("order", lambda row: row._replace(avg_traded_price=None)),
+    "no trades": ("trades", lambda row: None),
+    "no order": ("order", lambda row: None),
+}
+
+
+def check_findings(made: World, rng: random.Random) -> None:
+    """A side that agrees, and of which its order or its trades are changed, is found to differ."""
+    book, last = td.TradeBook(event.row for event in made.events), orders_of(made, rng).last
+    agreed = [
+        row
+        for row in unwarned(lambda: td.reconcile(last, book))
+        if row.finding == "agrees" and row.trades_value and has_entries(row, book)
+    ]
+    found, (which, change) = rng.choice(list(CHANGES.items()))
+    chosen = [row for row in agreed if found != "no order" or is_one_of_several(row, last)]
+    if not chosen:
+        return
+    side = rng.choice(chosen)
+
+    def changed(rows: Iterable[Any], *, is_changed: bool) -> Iterator[Any]:
+        for row in rows:
+            new = change(row) if is_changed and side_of(row) == side_of(side) else row
+            if new is not None:
+                yield new
+
+    orders = td.OrderBook(changed(last, is_changed=which == "order"))
+    trades = td.TradeBook(changed(book, is_changed=which == "trades"))
+    days = {row[TIME].date() for row in trades if side_of(row)[0] == side_of(side)[0]}
+    if found in ("quantity differs", "no trades") and days and side.day < min(days):
+        found = "earlier days missing"
+    after = {side_of(row): row.finding for row in unwarned(lambda: td.reconcile(orders, trades))}
+    assert after[side_of(side)] == found
+
+
+def has_entries(side: Any, book: td.TradeBook) -> bool:
+    """Whether all trades of an order number say when their order was entered."""
+    own = book.filter(order_no=side.order_no, client_id=side.client_id, account=side.account)
+    return None not in own.column("order_date_time")
+
+
+def is_one_of_several(side: Any, orders: td.OrderBook) -> bool:
+    """Whether its client has other orders, one of them of its day."""
+    numbers = {
+        row.order_no
+        for row in orders
+        if side_of(row)[0] == side_of(side)[0] and row.order_date_time.date() == side.day
+    }
+    return len(numbers) > 1
 
 
 def side_of(row: Any) -> tuple[Any, ...]:
@@ -171,6 +249,7 @@ def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
         check(made, made.book, rng)
         if made.has_orders:
             check_orders(made, rng)
+            check_findings(made, rng)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ one on each day, or stand alone. Where states say when they were updated, their 
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 from collections import defaultdict
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import tradingdata as td
@@ -16,9 +18,24 @@ from analysis_samples import DAY, at
 from cases import ENTERED, RECEIVED
 from tradingdata.analysis.inputs import UPDATED
 from tradingdata.analysis.keys import ORDER_COLUMNS
-from worlds import INDIA, Event, World
+from worlds import EXCHANGE, INDIA, Event, World
 
 STYLES = ("numbered", "children", "by the exchange", "sent again", "alone")
+OPEN = dt.time(9, 15)
+# Seconds from the opening bell to entry and to the exchange's receipt.
+MOMENTS = {"early": (-60, -59), "live": (0, 2), "trigger": (-60, -59), "changed": (-60, 1800)}
+
+
+@dataclass
+class Terms:
+    """What an order says, besides its legs: one of MOMENTS, its price and trigger."""
+
+    moments: str
+    price: float | None
+
+    @property
+    def trigger(self) -> float:
+        return 15.0 if self.moments == "trigger" else 0.0
 
 
 @dataclass
@@ -30,6 +47,12 @@ class Expected:
     legs: int
     lacks_entry: bool
     to_first_fill: float | None
+    to_exchange: float | None = None
+    waited: float | None = None
+    price: float | None = None
+    average: Fraction | None = None
+    better_by: Fraction | None = None
+    is_triggered: bool = False
 
 
 @dataclass
@@ -51,7 +74,9 @@ def orders_of(made: World, rng: random.Random) -> Orders:
         sides[*order, event.side].append(event)
     states: list[tuple[int, td.Order]] = []
     facts: dict[Any, Expected] = {}
+    received_at: dict[Any, dt.datetime] = {}
     for (*order, side), events in sides.items():
+        terms = Terms(rng.choice(list(MOMENTS)), rng.choice([None, 0.0, 15.5, 21.35]))
         legs = _legs(rng, styles[tuple(order)])
         first, last = events[0].entered, (events[-1].time.date() - DAY).days
         quantities = [
@@ -59,11 +84,10 @@ def orders_of(made: World, rng: random.Random) -> Orders:
             *(rng.randint(1, 5) for _ in legs[1:]),
         ]
         for day in range(first, last + 1):
-            legs_of_day = _rows(
-                events, legs, quantities, day, again=styles[tuple(order)] == "sent again"
-            )
+            again = styles[tuple(order)] == "sent again"
+            legs_of_day = _rows(events, legs, quantities, day, terms, again=again)
             states += [(day, row) for row in legs_of_day]
-        received = legs_of_day[0][RECEIVED]
+        received = received_at[(*order, side)] = legs_of_day[0][RECEIVED]
         waited = (events[0].time - received).total_seconds()
         facts[(*order, side)] = Expected(
             sum(quantities),
@@ -71,7 +95,12 @@ def orders_of(made: World, rng: random.Random) -> Orders:
             len(legs),
             any(event.row[ENTERED] is None for event in events),
             waited if waited >= 0 else None,
+            **_price_facts(events, side, terms),
         )
+        facts[(*order, side)].waited = (
+            received - at(MOMENTS[terms.moments][0], events[0].entered)
+        ).total_seconds()
+    _tell_waits(sides, facts, received_at)
     states.sort(key=lambda state: state[0])
     last_of = {_leg(row): row for _, row in states}
     rows = [row for _, row in states]
@@ -83,6 +112,42 @@ def orders_of(made: World, rng: random.Random) -> Orders:
         td.OrderBook(last_of.values()),
         facts,
     )
+
+
+def _price_facts(events: list[Event], side: str, terms: Terms) -> dict[str, Any]:
+    """The price of an order, the average of its trades, and how much better that is."""
+    shares = sum(event.quantity for event in events) * events[0].contract.multiplier
+    average = sum((event.value for event in events), Fraction(0)) / shares
+    price = terms.price or None
+    better = (
+        None if price is None else (Fraction(str(price)) - average) * (1 if side == "B" else -1)
+    )
+    facts = {"price": price, "average": average, "better_by": better}
+    return facts | {"is_triggered": terms.trigger > 0}
+
+
+def _tell_waits(
+    sides: dict[Any, list[Event]], facts: dict[Any, Expected], received: dict[Any, dt.datetime]
+) -> None:
+    """Says of each time from entry to the exchange whether it was a latency, a wait or a change.
+
+    An order waits that has a trigger, or that was entered before the market opened and before its
+    exchange took any order of that day. What had traded before was changed later.
+    """
+    first: dict[Any, dt.datetime] = {}
+    for key, events in sides.items():
+        day = dict(events[0].contract.fields)[EXCHANGE], received[key].date()
+        first[day] = min(first.get(day, received[key]), received[key])
+    for key, events in sides.items():
+        expected, at_exchange = facts[key], received[key]
+        seconds, entered = expected.waited, at_exchange - dt.timedelta(seconds=expected.waited or 0)
+        exchange = dict(events[0].contract.fields)[EXCHANGE]
+        opening = dt.datetime.combine(at_exchange.date(), OPEN)
+        waits = entered < min(opening, first[exchange, at_exchange.date()])
+        if events[0].time < at_exchange:
+            expected.waited = None
+        elif not waits and not expected.is_triggered:
+            expected.to_exchange, expected.waited = seconds, None
 
 
 def _legs(rng: random.Random, style: str) -> list[dict[str, Any]]:
@@ -97,7 +162,13 @@ def _legs(rng: random.Random, style: str) -> list[dict[str, Any]]:
 
 
 def _rows(
-    events: list[Event], legs: list[dict[str, Any]], quantities: list[int], day: int, *, again: bool
+    events: list[Event],
+    legs: list[dict[str, Any]],
+    quantities: list[int],
+    day: int,
+    terms: Terms,
+    *,
+    again: bool,
 ) -> list[Any]:
     """The legs at the end of a day; the first has all fills."""
     fills = [event for event in events if (event.time.date() - DAY).days <= day]
@@ -105,8 +176,10 @@ def _rows(
     value = sum(event.value for event in fills)
     multiplier = events[0].contract.multiplier
     known = {name: events[0].row[name] for name in ORDER_COLUMNS}
-    known |= {ENTERED: at(-60, events[0].entered)}
-    known |= {RECEIVED: at(-59, day if again else events[0].entered)}
+    entered, received = MOMENTS[terms.moments]
+    known |= {ENTERED: at(entered, events[0].entered)}
+    known |= {RECEIVED: at(received, day if again else events[0].entered)}
+    known |= {"price": terms.price, "trigger_price": terms.trigger}
     rows = []
     for number, (leg, quantity) in enumerate(zip(legs, quantities, strict=True)):
         traded = filled if number == 0 else 0

@@ -11,7 +11,7 @@ from .._util.pickles import publish
 from .changes import LotChange
 from .charging import Charge, ChargeRate, Charges, charges
 from .daily import DailyPnl, DailyRow, daily_pnl
-from .day import DayPnl, DayRow, day_pnl
+from .day import DayPnl, DayRow, NetPnl, day_pnl
 from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
 from .position import Position, Positions, positions
@@ -36,6 +36,7 @@ __all__ = [
     "Lots",
     "Match",
     "Matches",
+    "NetPnl",
     "OfOrder",
     "OrderCheck",
     "OrderExecution",

@@ -17,8 +17,8 @@ from .._util import validate
 from .._util.validate import shown
 from .inputs import amount, as_conditions, tables_of
 from .isins import Same
-from .issues import EARLIER, FRACTION, NO_KEY, UNCHANGED, Note, named
-from .keys import CONTRACT, KEY, KEYED, REQUIRED, Key, contract_of
+from .issues import EARLIER, FRACTION, NO_KEY, UNCHANGED, Note, about
+from .keys import CONTRACT, KEYED, REQUIRED, Key, contract_of, key_of, lead_of
 from .realised import ATTRIBUTES, Lot, Lots, wall_clock
 
 _REPLACEABLE = (*KEYED, *ATTRIBUTES, "multiplier")
@@ -143,10 +143,10 @@ def begun(
                 continue
             waits = True
             if since is None and first is None and lot in due:
-                raise ValueError(f"the lot of {_named(lot)} needs as_of: what changes are in it?")
+                raise ValueError(f"the lot of {lead_of(lot)} needs as_of: what changes are in it?")
             if since is None and first is not None and at.date() < first and lot in due:
-                text = f"{_named(lot)}: {at} is before the first trade, and the lot has no as_of"
-                notes.append(Note(_leading(lot), EARLIER, text))
+                text = f"{at} is before the first trade, and the lot has no as_of"
+                notes.append(about(lead_of(lot), EARLIER, text))
                 due.discard(lot)
                 is_earlier = True
         if due or (waits and not is_earlier):
@@ -178,7 +178,7 @@ def changed(
             kept, value = _shared(value, 1 - Fraction(repr(change.cost)))
             made.append(_with(lot, taken, kept, fields))
             fields = change.into
-        state = states.setdefault(tuple(getattr(lot, name) for name in KEY), _State(lot))
+        state = states.setdefault(key_of(lot), _State(lot))
         quantity = floor(ratio * (state.quantity + taken)) - floor(ratio * state.quantity)
         state.quantity += taken
         state.value += Fraction(repr(value))
@@ -196,15 +196,15 @@ def changed(
         if state.last is None:
             raise ValueError(
                 f"the change of {change.at} makes {ratio * state.quantity} of a share of "
-                f"{_named(state.lot)}, which no lot can hold: leave these lots out with `where`, "
+                f"{lead_of(state.lot)}, which no lot can hold: leave these lots out with `where`, "
                 "and count what was paid for the fraction apart"
             )
         last = made[state.last]
         value = float(Fraction(repr(last.value)) + state.value)
         made[state.last] = _with(last, last.quantity, value, {})
         if part := ratio * state.quantity % 1:
-            text = f"{_named(last)}: {part} of one, whose value is in the last lot"
-            notes.append(Note(_leading(last), FRACTION, text))
+            text = f"{part} of one, whose value is in the last lot"
+            notes.append(about(lead_of(last), FRACTION, text))
     if change.replace or change.into:  # which may have joined lots of another key
         made.sort(key=lambda lot: lot.time.replace(tzinfo=None) if lot.time else datetime.min)
     return made, notes
@@ -247,7 +247,7 @@ def require_one_side(lots: list[Lot], keys: Iterable[Key], cause: str, remedy: s
     for lot, key in zip(lots, keys, strict=True):
         if sides.setdefault(key, lot.side) != lot.side:
             raise ValueError(
-                f"{cause} long and short lots of {_named(lot)}, product {key[-1]}: {remedy}"
+                f"{cause} long and short lots of {lead_of(lot)}, product {key[-1]}: {remedy}"
             )
 
 
@@ -263,11 +263,3 @@ def _shared(value: float, part: Fraction) -> tuple[float, float]:
 def _with(lot: Lot, quantity: int, value: float, fields: Mapping[str, Any]) -> Lot:
     made: Lot = lot._replace(**fields, quantity=quantity, value=value)  # type: ignore[attr-defined]
     return made
-
-
-def _leading(lot: Lot) -> tuple[Any, ...]:
-    return tuple(getattr(lot, name) for name in KEYED)
-
-
-def _named(lot: Lot) -> str:
-    return named(_leading(lot))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
-from math import floor, inf
-from operator import add
+from math import floor, inf, lcm
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -20,8 +20,8 @@ from ..display.text import group
 from ..table.conditions import CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
-from .fills import Fills, multipliers_of
-from .inputs import Multipliers, amount, as_conditions, chosen, patched, tables_of
+from .fills import Fills, multipliers_at
+from .inputs import Multipliers, amount, as_conditions, chosen, tables_of
 from .issues import noted
 from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import BY_CONTRACT, ResultTable
@@ -39,8 +39,6 @@ _AMOUNTS = ("per_order", "per_lot", "minimum", "cap")
 _LEVIES = ("brokerage", *_BY_VALUE, "gst")
 _SQUARED = "squared_off"
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in _LEVIES}
-
-_WHOLE = ((None, 1),)  # of a trade, where no rate is about what is squared off
 
 Rounding = str | Mapping[str, float] | None
 
@@ -221,190 +219,221 @@ def charges(
         >>> td.charges(trades, [delivery, td.ChargeRate(brokerage=0.0003, cap=20)]).total
     """
     fills = Fills(trades, day, buy, sell, multipliers=multipliers)
-    sums: dict[Key, list[Any]] = {}
-    found, unit = charge_sums(fills, rates, buy, rounding)
-    for (_, key), levies in found.items():
-        sums[key] = [*map(add, sums.get(key, [0] * len(levies)), levies)]
-    leading, *_ = fills.facts(_core.Groups([fills.rows], KEY))
+    sums: dict[Key, Levies] = {}
+    places, unit = charge_sums(fills, rates, buy, rounding)
+    for place in places:
+        levies = sums.setdefault(place.key, dict.fromkeys(_LEVIES, 0))
+        for name, levy in place.levies.items():
+            levies[name] += levy
     made = []
-    for each in leading:
-        levies = sums[key_of(each)]
-        made.append((*each, *(float(levy / unit) for levy in (*levies, sum(levies)))))
+    for lead, *_ in fills.facts(_core.Groups([fills.rows], KEY)):
+        of_key = sums[lead.key].values()
+        made.append((*lead, *(float(levy / unit) for levy in (*of_key, sum(of_key)))))
     return noted(Charges._of(made), fills.notes)
 
 
-Sums = dict[tuple[date, Key], list[Any]]  # whole numbers of a unit, or fractions where shared
+Rates = ChargeRate | Sequence[ChargeRate]
+Levies = dict[str, Any]  # whole numbers of a unit, or fractions where a value is divided
 
 
-def charged(
-    fills: Fills,
-    rates: ChargeRate | Sequence[ChargeRate] | None,
-    buy: str,
-    rounding: Rounding,
-) -> dict[tuple[date, Key], Fraction]:
-    """Returns the sum of the levies of each day and key, also where ISINs join keys."""
-    if rates is None:
-        return {}
-    sums, unit = charge_sums(fills.as_sent(), rates, buy, rounding)
-    merged = fills.merged_keys()
-    found: dict[tuple[date, Key], Fraction] = {}
-    for (day, key), levies in sums.items():
-        place = day, merged[key]
-        found[place] = found.get(place, Fraction(0)) + Fraction(sum(levies)) / unit
-    return found
+@dataclass(slots=True)
+class Place:
+    """The levies of one day and key as it was ``sent``; its ``key`` may be that of several."""
+
+    day: date
+    sent: Key
+    key: Key
+    levies: Levies = field(default_factory=lambda: dict.fromkeys(_LEVIES, 0))
 
 
-class _Part(NamedTuple):
-    """The trades of an executed order that have one key, one day and one rate."""
+class _Share(NamedTuple):
+    """The part of an order's value that has one place and one rate; 1 if it is all."""
 
+    place: Place
     rate: int
-    place: int  # of key and day
-    value: Any
-    lots: Any
+    part: Any
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Orders whose values are divided alike, so that they are charged together."""
+
+    shares: list[_Share]
     is_purchase: bool
+    values: list[int] = field(default_factory=list)
+    lots: Any = 0
 
 
 def charge_sums(
-    fills: Fills,
-    rates: ChargeRate | Sequence[ChargeRate],
-    buy: str,
-    rounding: Rounding = None,
-) -> tuple[Sums, int]:
+    fills: Fills, rates: Rates, buy: str, rounding: Rounding = None
+) -> tuple[list[Place], int]:
     """Returns the levies of each day and key, exactly, and how many units of them are 1."""
     steps = _steps(rounding)
     rates = [rates] if isinstance(rates, ChargeRate) else rates
-    rows = fills.rows
+    rows = fills.sent
     require_values(rows, EXECUTED[-2])  # brokerage is by order
     conditions = _conditions(rows, rates)
-    fields = sorted({name for _, each in conditions for name, *_ in each})
-    values = rows.column("trade_value")
-    if min(values, default=0) < 0:  # a spread may have a negative price, but no negative charge
-        owed = {row: {"trade_value": -value} for row, value in enumerate(values) if value < 0}
-        rows = patched(rows, owed)
-    by_lot = ["lot_size"] if any(rate.per_lot for rate in rates) else []
-    groups = _core.Groups([rows], [*dict.fromkeys((*EXECUTED, *KEY, *fields, *by_lot))])
-    first, decimals = groups.first(), _core.decimals_of([(rows, "trade_value")])
-    is_split = any(squared is not None for squared, _ in conditions)
-    places = groups.coarser([*KEY, EXECUTED[2]])
-    columns: Any = zip(
-        *(first, groups.coarser(fields), groups.coarser(EXECUTED), places),
-        groups.sums("trade_value", decimals),
-        _lots(fills, first, groups.sums("quantity", 0)) if by_lot else [0] * len(first),
-        _offset(rows, first, buy) if is_split else [None] * len(first),
-        *rows.cells(first, [EXECUTED[-1]]),
-        strict=True,
+    fields = sorted({name for _, of_rate in conditions for name, *_ in of_rate})
+    alike = [*dict.fromkeys((*KEY, EXECUTED[2], EXECUTED[-1], *fields))]
+    more = ["lot_size"] if any(rate.per_lot for rate in rates) else []
+    if len(rows.where([("trade_value", "lt", "all", False, [0.0])])):
+        more.append("trade_value")  # a spread may have a negative price, but no negative charge
+    groups = _core.Groups([rows], [*dict.fromkeys((*alike, *EXECUTED, *more))])
+    first, numbers, orders = groups.first(), groups.coarser(alike), groups.coarser(EXECUTED)
+    decimals = _core.decimals_of([(rows, "trade_value")])
+    values: Any = groups.sums("trade_value", decimals)
+    quantities: Any = groups.sums("quantity", 0)
+    begins = dict(zip(reversed(numbers), reversed(first), strict=True))  # first rows of kinds
+    traded: Counter[int] = Counter()
+    if any(squared is not None for squared, _ in conditions):
+        for number, quantity in zip(numbers, quantities, strict=True):
+            traded[number] += quantity
+    kinds = _kinds(fills, conditions, fields, buy, [*map(begins.get, range(len(begins)))], traded)
+    if "lot_size" in more:
+        _add_lots(fills, rates, list(zip(numbers, first, quantities, strict=True)), kinds)
+    mixed = []
+    if max(orders, default=-1) + 1 == len(orders):  # each order is of one kind
+        for number, value in zip(numbers, map(abs, values), strict=True):
+            kinds[number].values.append(value)
+    else:
+        by_order: dict[int, Counter[int]] = defaultdict(Counter)
+        for order, number, value in zip(orders, numbers, map(abs, values), strict=True):
+            by_order[order][number] += value
+        for of_order in by_order.values():
+            if len(of_order) > 1:
+                mixed.append(_mixed([(kinds[number], value) for number, value in of_order.items()]))
+            for number, value in of_order.items() if len(of_order) == 1 else ():
+                kinds[number].values.append(value)
+    unit = _levy([*kinds, *mixed], rates, 10**decimals)
+    places = list(
+        {id(share.place): share.place for kind in kinds for share in kind.shares}.values()
     )
-    rate_of: dict[Any, int] = {}  # by the values that conditions are about
-    orders: dict[int, list[_Part]] = {}
-    for row, facts, order, place, value, lots, share, side in columns:
-        for squared, half in _WHOLE if share is None else ((True, share), (False, 1 - share)):
-            if half:
-                if (facts, squared) not in rate_of:
-                    rate_of[facts, squared] = _rate_of(fills, row, conditions, squared)
-                rate = rate_of[facts, squared]
-                if lots is None and rates[rate].per_lot:
-                    raise ValueError(
-                        "per_lot needs the multiplier and the lot size of the trade in "
-                        f"{fills.where(row)}: pass `multipliers`, or correct its lot_size"
-                    )
-                part = _Part(rate, place, value * half, (lots or 0) * half, side == buy)
-                orders.setdefault(order, []).append(part)
-    levies, unit = _levies(orders, rates, 10**decimals)
-    at = list(dict(zip(places, first, strict=True)).values())  # a row of each place, in order
-    times, *keys = rows.cells(at, ["exch_trade_time", *KEY])
-    of_place = list(zip((time.date() for time in times), zip(*keys, strict=True), strict=True))
-    sums: Sums = {of_place[place]: found for place, found in levies.items()}
     if steps:
-        _round(sums, {name: step * unit for name, step in steps.items()}, Fraction(unit, 100))
-    return sums, unit
+        _round(places, steps, unit)
+    return places, unit
 
 
-def _offset(rows: Slice, first: list[int], buy: str) -> list[Fraction]:
-    """Returns which part of some rows the other side of their day and contract offsets.
+Conditions = list[tuple[bool | None, list[CoreCondition]]]
 
-    Neither exchanges nor the tax know of products.
+
+def _kinds(
+    fills: Fills,
+    conditions: Conditions,
+    fields: list[str],
+    buy: str,
+    at: list[Any],
+    traded: Mapping[int, int],
+) -> list[_Kind]:
+    """Returns how the values of some rows are divided.
+
+    What offsets each other is of one day and contract: neither exchanges nor the tax know of
+    products. ``traded`` has the quantity of each row, if it counts.
     """
-    day = [*KEY[:-1], "exch_trade_time.day"]  # without the product
-    sides = _core.Groups([rows], [*day, EXECUTED[-1]])
-    days, quantities = sides.coarser(day), sides.sums("quantity", 0)
-    (codes,) = rows.cells(sides.first(), [EXECUTED[-1]])
-    traded: dict[tuple[int, bool], Any] = {}
-    for number, code, quantity in zip(days, codes, quantities, strict=True):
-        traded[number, code == buy] = quantity
-    found = []
-    for number, code in zip(days, codes, strict=True):
-        own, other = (traded.get((number, (code == buy) is same), 0) for same in (True, False))
-        found.append(Fraction(min(own, other), own))
-    numbers = sides.numbers()
-    return [found[numbers[row]] for row in first]
+    trades = [fills.sent[row] for row in at]
+    sides = [
+        (trade.exch_trade_time.date(), key_of(trade)[:-1], trade.txn_type == buy)
+        for trade in trades
+    ]
+    quantities: Counter[Any] = Counter()
+    for number, side in enumerate(sides):
+        quantities[side] += traded[number]
+    places: dict[Any, Place] = {}
+    rate_of: dict[Any, int] = {}
+    kinds = []
+    for row, trade, (day, security, is_purchase) in zip(at, trades, sides, strict=True):
+        made = Place(day, key_of(trade), key_of(fills.rows[row]))
+        place = places.setdefault((day, made.sent), made)
+        parts: Any = [(None, 1)]
+        if traded:
+            own, other = (quantities[day, security, s] for s in (is_purchase, not is_purchase))
+            part = Fraction(min(own, other), own)
+            parts = [(True, part), (False, 1 - part)]
+        kind = _Kind([], is_purchase)
+        for squared, part in parts:
+            fact = (squared, *(trade[name] for name in fields))
+            if part and fact not in rate_of:
+                rate_of[fact] = _rate_of(fills, row, conditions, squared)
+            if part:
+                kind.shares.append(_Share(place, rate_of[fact], part))
+        kinds.append(kind)
+    return kinds
 
 
-def _lots(fills: Fills, first: list[int], quantities: list[Any]) -> list[Any]:
-    """Returns the number of lots of groups of rows, None where it is not known.
+def _mixed(parts: list[tuple[_Kind, int]]) -> _Kind:
+    """Returns the kind of an order whose values are of several."""
+    total = sum(value for _, value in parts)
+    shares = [
+        share._replace(
+            part=share.part * Fraction(value, total) if total else Fraction(1, len(parts))
+        )
+        for kind, value in parts
+        for share in kind.shares
+    ]
+    return _Kind(shares, parts[0][0].is_purchase, [total])
+
+
+def _add_lots(fills: Fills, rates: Sequence[ChargeRate], groups: Any, kinds: list[_Kind]) -> None:
+    """Adds the lots of groups of rows, whose kind, first row and quantity are given.
 
     A quantity counts shares or contracts.
     """
-    contracts = _core.Groups([fills.rows], CONTRACT)
-    multipliers, _ = multipliers_of(fills.rows, contracts, fills.where, given=fills.given)
-    numbers, (sizes,) = contracts.numbers(), fills.rows.cells(first, ["lot_size"])
-    found: list[Any] = []
-    for row, size, count in zip(first, sizes, quantities, strict=True):
-        multiplier = multipliers[numbers[row]]
-        if multiplier is None or (multiplier == 1 and (size or 0) < 1):
-            found.append(None)
-        else:
-            found.append(Fraction(count, size) if multiplier == 1 else count)
-    return found
+    first = [row for _, row, _ in groups]
+    proofs = multipliers_at(fills.rows, first, fills.where, fills.given)
+    (sizes,) = fills.rows.cells(first, ["lot_size"])
+    for (number, row, quantity), proof, size in zip(groups, proofs, sizes, strict=True):
+        kind = kinds[number]
+        if not any(rates[share.rate].per_lot for share in kind.shares):
+            continue
+        if proof.multiplier is None or (proof.multiplier == 1 and (size or 0) < 1):
+            raise ValueError(
+                "per_lot needs the multiplier and the lot size of the trade in "
+                f"{fills.where(row)}: pass `multipliers`, or correct its lot_size"
+            )
+        kind.lots += Fraction(quantity, size) if proof.multiplier == 1 else quantity
 
 
-def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, int]], int]:
+def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, Any]], int]:
     """Returns the numbers of each rate as whole numbers of a unit, and that unit's reciprocal."""
     names = (*_FRACTIONS, *_AMOUNTS)
-    given = [
-        {name: Decimal(repr(getattr(rate, name))) for name in names if name != "cap"}
-        | ({} if rate.cap is None else {"cap": Decimal(repr(rate.cap))})
-        for rate in rates
-    ]
-    numbers = [number for each in given for number in each.values()]
-    digits = max((-int(number.as_tuple().exponent) for number in numbers), default=0)
-    scale = 10 ** max(digits, 0)
-    return [{name: int(value * scale) for name, value in each.items()} for each in given], scale
+    given = [[(name, getattr(rate, name)) for name in names] for rate in rates]
+    exact = [{name: Fraction(repr(x)) for name, x in each if x is not None} for each in given]
+    scale = lcm(*(number.denominator for each in exact for number in each.values()))
+    return [
+        {"cap": inf} | {name: int(number * scale) for name, number in each.items()}
+        for each in exact
+    ], scale
 
 
-def _levies(
-    orders: dict[int, list[_Part]], rates: Sequence[ChargeRate], unit: int
-) -> tuple[dict[int, list[Any]], int]:
-    """Returns the levies by place, in units, and how many of them are 1."""
+def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int:
+    """Adds what orders are charged to their places, in units; returns how many of them are 1."""
     numbers, scale = _scaled(rates)
-    brokerage = [number["brokerage"] for number in numbers]
-    caps = [number["cap"] * unit if "cap" in number else inf for number in numbers]
-    least, by_order, by_lot = (
-        [number[name] * unit for number in numbers] for name in ("minimum", "per_order", "per_lot")
-    )
-    totals: dict[Any, list[Any]] = {}  # by place and rate: brokerage, sold and bought
-    for parts in orders.values():
-        raws = [brokerage[rate] * value for rate, _, value, *_ in parts]
-        raw, first = (raws[0], parts[0].rate) if len(parts) == 1 else (sum(raws), min(parts).rate)
-        owed = max(min(raw, caps[first]), least[first])
-        value = len(parts) > 1 and sum(part.value for part in parts)
-        for part, own in zip(parts, raws, strict=True):
-            amount = owed + by_order[first]
-            if len(parts) > 1:
-                weight = Fraction(part.value, value) if value else Fraction(1, len(parts))
-                amount = owed * (Fraction(own, raw) if raw else weight) + by_order[first] * weight
-            total = totals.setdefault((part.place, part.rate), [0, 0, 0])
-            total[0] += amount + by_lot[part.rate] * part.lots
-            total[1 + part.is_purchase] += part.value
-    sums: dict[int, list[Any]] = {}
-    for (place, rate), (charged, sold, bought) in totals.items():
-        number = numbers[rate]
-        levies = {"brokerage": charged}
-        for name, (on_purchase, on_sale) in _BY_VALUE.items():
-            levies[name] = number.get(on_purchase, 0) * bought + number.get(on_sale, 0) * sold
-        found = [levy * scale for levy in levies.values()]  # GST is a fraction of a fraction
-        found.append(number["gst"] * sum(levies[name] for name in rates[rate].gst_on))
-        sums[place] = [*map(add, sums.get(place, [0] * len(found)), found)]
-    return sums, unit * scale**2
+    for kind in kinds:
+        first = numbers[min(share.rate for share in kind.shares)]
+        owed = Fraction(sum(numbers[rate]["brokerage"] * part for _, rate, part in kind.shares))
+        fraction, whole = owed.numerator, owed.denominator
+        minimum, cap = first["minimum"] * unit, first["cap"] * unit
+        free = bound = 0  # values of which brokerage is a fraction, and brokerages that are not
+        for value in kind.values:
+            if value * fraction > cap * whole:
+                bound += cap
+            elif value * fraction < minimum * whole:
+                bound += minimum
+            else:
+                free += value
+        total = sum(kind.values)
+        for place, rate, part in kind.shares:
+            number = numbers[rate]
+            own = number["brokerage"] * part
+            weight = part if not owed else 1 if own == owed else Fraction(own) / owed
+            each = len(kind.values) * first["per_order"] + kind.lots * number["per_lot"]
+            levies = {"brokerage": own * free + weight * bound + each * unit * part}
+            for name, of_sides in _BY_VALUE.items():
+                levies[name] = number.get(of_sides[not kind.is_purchase], 0) * total * part
+            gst = number["gst"] * sum(levies[name] for name in rates[rate].gst_on)
+            for name, levy in levies.items():
+                place.levies[name] += levy * scale  # GST is a fraction of a fraction
+            place.levies["gst"] += gst
+    return unit * scale**2
 
 
 def _steps(rounding: Any) -> dict[str, Fraction] | None:
@@ -421,21 +450,21 @@ def _steps(rounding: Any) -> dict[str, Fraction] | None:
     return steps
 
 
-def _round(sums: Sums, steps: dict[str, Fraction], least: Fraction) -> None:
+def _round(places: list[Place], steps: dict[str, Fraction], unit: int) -> None:
     """Rounds each levy of each note; its largest rows have the difference, and none is below 0."""
-    notes: dict[Any, list[list[Any]]] = {}
-    for (day, key), levies in sums.items():
-        notes.setdefault((day, *key[:4]), []).append(levies)  # account to segment
+    notes: dict[Any, list[Levies]] = {}
+    for place in places:
+        notes.setdefault((place.day, *place.sent[:4]), []).append(place.levies)  # to the segment
     for rows in notes.values():
-        for at, step in enumerate(steps.values()):
-            rest = _half_up(sum(row[at] for row in rows), step)
-            largest = sorted(rows, key=lambda row, at=at: -row[at])  # type: ignore[misc]
+        for name, step in steps.items():
+            rest = _half_up(sum(row[name] for row in rows), step * unit)
+            largest = sorted(rows, key=itemgetter(name), reverse=True)
             for row in rows:
-                row[at] = _half_up(row[at], min(step, least))
-                rest -= row[at]
+                row[name] = _half_up(row[name], min(step, Fraction(1, 100)) * unit)
+                rest -= row[name]
             for row in largest:
-                added = max(rest, -row[at])
-                row[at] += added
+                added = max(rest, -row[name])
+                row[name] += added
                 rest -= added
 
 
@@ -444,7 +473,7 @@ def _half_up(value: Any, step: Fraction) -> Fraction:
     return whole * step
 
 
-def _conditions(rows: Slice, rates: Any) -> list[tuple[bool | None, list[CoreCondition]]]:
+def _conditions(rows: Slice, rates: Any) -> Conditions:
     """Returns which part of a day's trades each rate is for, if not all, and its conditions."""
     if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
         raise TypeError(f"rates must be one or several td.ChargeRate, not {shown(rates)}")
@@ -456,9 +485,9 @@ def _conditions(rows: Slice, rates: Any) -> list[tuple[bool | None, list[CoreCon
     return found
 
 
-def _rate_of(fills: Fills, row: int, conditions: Any, squared: bool | None) -> int:
+def _rate_of(fills: Fills, row: int, conditions: Conditions, squared: bool | None) -> int:
     """Returns the number of the first rate whose conditions a trade meets."""
-    rows = fills.rows
+    rows = fills.sent
     for number, (wanted, each) in enumerate(conditions):
         if wanted in (None, squared) and len(rows[row : row + 1].where(each)):
             return number

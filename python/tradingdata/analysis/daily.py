@@ -8,26 +8,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..books.book import TradeBook
-from ..display.text import counted, group
+from ..display.text import counted
 from ..display.view import View
 from ..table.rows import declared
 from .changes import LotChange
-from .charging import ChargeRate, Rounding, charged
+from .charging import ChargeRate, Rounding
+from .day import NetPnl, charged
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, day_from, days_text
 from .isins import MATCH_BY
-from .issues import FROM_COST, STALE, UNPRICED, Note, named, noted, unused
-from .keys import CONTRACT, EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
+from .issues import FROM_COST, STALE, UNPRICED, Note, about, noted, unused
+from .keys import CONTRACT, KEY, Key, contract_of, keys_of, lead_of
 from .pnl import Matching, matched, realised_of
 from .realised import GivenLots, RealisedPnl, read_lots
-from .result_table import ResultTable
 
 DayPrices = Callable[[date, Any], float | None] | Mapping[Any, Prices] | Iterable[Any]
 
-_SECURITY = KEYED[SECURITY_AT]
+_SECURITY = CONTRACT[2]
 _DIGITS = 6  # of the amounts of a day, so that they add up
 _LOOK_BACK = 7  # days before the first, in which a function is asked for its price
 
@@ -57,7 +57,7 @@ class DailyRow:
     net: float
 
 
-class DailyPnl(ResultTable[DailyRow]):
+class DailyPnl(NetPnl[DailyRow]):
     """Result of ``daily_pnl``: one row for each day, account and client.
 
     Attributes:
@@ -65,6 +65,7 @@ class DailyPnl(ResultTable[DailyRow]):
     """
 
     _row = DailyRow
+    _said = ("net", "realised", "charges")
     _view = View(
         "day",
         columns=("net", "realised", "change", "charges", "unrealised"),
@@ -73,30 +74,12 @@ class DailyPnl(ResultTable[DailyRow]):
         apart=("account", "client_id"),
     )
 
-    pnl: RealisedPnl
-
     def _keys(self) -> list[Key]:
         return list(zip(*map(self._column, KEY[:2]), strict=True))
 
-    @property
-    def realised(self) -> float:
-        """Sum of what was realised, before charges."""
-        return self._sum("realised")
-
-    @property
-    def charges(self) -> float:
-        """Sum of the charges."""
-        return self._sum("charges")
-
-    @property
-    def net(self) -> float:
-        """Sum of what the days earned: exactly what they earned as a whole."""
-        return self._sum("net")
-
     def _heading(self) -> str:
         days = sorted(set(self._column("day")))
-        text = f"net {group(self.net, 2)}, realised {group(self.realised, 2)}"
-        return f"{days_text(days) if days else 'no days'}: {text}, charges {group(self.charges, 2)}"
+        return f"{days_text(days) if days else 'no days'}: {super()._heading()}"
 
 
 def daily_pnl(
@@ -169,75 +152,92 @@ def daily_pnl(
     pnl = realised_of(fills, stages)
     for stage in stages:
         price_of.same |= stage.fills.same
-    moves, realised = _moves(fills, stages)
+    steps, realised = _steps(fills, stages)
     known = [*fills.days, *({} if days is None else wanted)]
     first = min(known, default=min(wanted, default=date.max))
     closed = {day for of_holder in realised.values() for day in of_holder}
     reported = sorted(day for day in {*known, *wanted, *closed} if day >= first)
-    held = _held(moves, price_of, reported, pnl, fills.notes)
+    held = _held(steps, price_of, reported, pnl, fills.notes)
     costs: dict[Any, Fraction] = defaultdict(Fraction)
     for (day, key), cost in charged(fills.on_day(None), charges, buy, rounding).items():
         costs[key[:2], day] += cost
     made = []
-    for holder, values in held.items():
-        before = [Fraction(0), values[0], Fraction(0)]  # realised, unrealised, charges
-        for day, value in zip(reported, values[1:], strict=True):
-            after = [before[0] + realised[holder][day], value, before[2] + costs[holder, day]]
+    for holder, (value, *values) in held.items():
+        gained, paid, then = Fraction(0), Fraction(0), _State(unrealised=round(value, _DIGITS))
+        for day, value in zip(reported, values, strict=True):
+            gained, paid = gained + realised[holder][day], paid + costs[holder, day]
             # Rounding what has added up leaves days that add up.
-            rounded = [[round(each, _DIGITS) for each in state] for state in (before, after)]
-            gained, change, cost = (now - then for then, now in zip(*rounded, strict=True))
-            row = gained, rounded[1][1], change, cost, gained + change - cost
+            now = _State._make(round(amount, _DIGITS) for amount in (gained, value, paid))
+            earned, change, cost = (one - other for one, other in zip(now, then, strict=True))
+            row = earned, now.unrealised, change, cost, earned + change - cost
             made.append((*holder, day, *map(float, row)))
-            before = after
+            then = now
     result = DailyPnl._of(sorted(made, key=lambda row: row[2]))
     result.pnl = noted(pnl, list(fills.notes), warn=False)
     return noted(result, fills.notes)
 
 
-Moves = dict[Key, list[tuple[date, int, Fraction]]]  # by key: day, quantity and value that it opens
+class _State(NamedTuple):
+    """What has added up until the end of a day, rounded."""
+
+    realised: Fraction = Fraction(0)
+    unrealised: Fraction = Fraction(0)
+    charges: Fraction = Fraction(0)
 
 
-def _moves(fills: Fills, stages: list[Matching]) -> tuple[Moves, dict[Any, dict[date, Fraction]]]:
+class _Step(NamedTuple):
+    """What a day opens of one key, negative for what it closes."""
+
+    day: date
+    quantity: int
+    value: Fraction
+
+
+Steps = dict[Key, list[_Step]]
+
+
+def _steps(fills: Fills, stages: list[Matching]) -> tuple[Steps, dict[Any, dict[date, Fraction]]]:
     """Returns what each day opened and closed of each key, and what each holder realised.
 
     The first day of opening lots is ``date.min``.
     """
-    moves: Moves = defaultdict(list)
+    steps: Steps = defaultdict(list)
     realised: dict[Any, dict[date, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     starts = [date.min, *(at.date() for at in dict.fromkeys(at for at, _ in fills.changes))]
     for number, (stage, start) in enumerate(zip(stages, starts, strict=True)):
         ends = starts[number + 1 : number + 2]  # none of the last
         scale = 10**stage.decimals
-        for leading, opened, closed, quantity, units, gained in stage.parts():
-            key, value, expiry = key_of(leading), Fraction(units, scale), leading[EXPIRY_AT]
-            moves[key].append((opened or start, quantity, value))
+        for move in stage.moves():
+            key, value, closed = move.lead.key, Fraction(move.value, scale), move.closed
+            expiry = move.lead.expiry_date
+            steps[key].append(_Step(move.opened or start, move.quantity, value))
             if closed is not None:
-                realised[key[:2]][closed] += Fraction(gained, scale)
+                realised[key[:2]][closed] += Fraction(move.realised, scale)
             elif not ends and expiry is not None and expiry < fills.last:
                 closed = expiry + timedelta(days=1)  # expired and not settled: no longer open
             for end in ends if closed is None else [closed]:
-                moves[key].append((end, -quantity, -value))
-    return moves, realised
+                steps[key].append(_Step(end, -move.quantity, -value))
+    return steps, realised
 
 
 def _held(
-    moves: Moves, price_of: _ByDay, days: list[date], pnl: RealisedPnl, notes: list[Note]
+    steps: Steps, price_of: _ByDay, days: list[date], pnl: RealisedPnl, notes: list[Note]
 ) -> dict[Any, list[Fraction]]:
     """Returns what open lots are worth more than they cost, before the days and on each."""
-    held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(pnl._contracts, key=str)}
-    rows = {tuple(getattr(row, name) for name in KEY): row for row in pnl}
-    for key, of_key in moves.items():
-        multiplier, _ = pnl._contracts[key]
-        steps: dict[int, list[Any]] = defaultdict(lambda: [0, Fraction(0)])
-        for day, quantity, value in of_key:
-            step = steps[0 if day == date.min else bisect_left(days, day) + 1]
-            step[0], step[1] = step[0] + quantity, step[1] + value
-        first, quantity, value = min(steps), 0, Fraction(0)
+    held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(pnl._facts, key=str)}
+    rows = dict(zip(keys_of(pnl), pnl, strict=True))
+    for key, of_key in steps.items():
+        multiplier = pnl._facts[key].multiplier
+        by_place: dict[int, list[_Step]] = defaultdict(list)
+        for step in of_key:
+            by_place[0 if step.day == date.min else bisect_left(days, step.day) + 1].append(step)
+        first, quantity, value = min(by_place), 0, Fraction(0)
         missing: Counter[str] = Counter()
         price: Fraction | None = None
         tried = first - 1  # the last day for which a price was asked
         for at in range(first, len(days) + 1):
-            quantity, value = quantity + steps[at][0], value + steps[at][1]
+            quantity += sum(step.quantity for step in by_place.get(at, ()))
+            value += sum(step.value for step in by_place.get(at, ()))
             is_old = False
             if quantity:
                 asked = ((on, price_of.at(days, on, rows[key])) for on in range(at, tried, -1))
@@ -252,11 +252,10 @@ def _held(
                 held[key[:2]][at] += (price or 0) * quantity * (multiplier or 1) - value
         for problem, count in missing.items():
             if count:
-                leading = tuple(getattr(rows[key], name) for name in KEYED)
-                days_of = f": {counted(count, 'day')}" if problem != FROM_COST else ""
-                notes.append(Note(leading, problem, f"{named(leading)}{days_of}", count))
+                text = counted(count, "day") if problem != FROM_COST else ""
+                notes.append(about(lead_of(rows[key]), problem, text, count))
     if any(note.problem == UNPRICED for note in notes):  # else what more a list has is no error
-        notes += unused("prices", price_of.unmatched({key[2:-1] for key in moves}))
+        notes += unused("prices", price_of.unmatched({contract_of(rows[key]) for key in steps}))
     return held
 
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ..books.book import TradeBook
 from ..display.text import group
 from ..table.rows import declared
+from ..table.table import Record
 from .changes import LotChange
-from .charging import ChargeRate, Rounding, charged
-from .fills import Fills
+from .charging import ChargeRate, Rates, Rounding, charge_sums
+from .fills import Facts, Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
-from .keys import KEYED, Keyed, key_of, keys_of
+from .keys import Key, Keyed, keys_of, lead_of
 from .pnl import matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
 from .result_table import BY_CONTRACT, ResultTable
 from .unrealised import Unrealised, notes_of, valued
 
-_AMOUNTS = ("net", "realised", "unrealised", "charges")
+_IDLE = "no trades, and nothing is open"
 
 
 @declared
@@ -60,7 +61,37 @@ class DayRow(Keyed):
     net: float
 
 
-class DayPnl(ResultTable[DayRow]):
+class NetPnl(ResultTable[Record]):
+    """Rows that have what was realised, charges and a net.
+
+    Attributes:
+        pnl: The realised profit and loss behind them, with its matches and lots.
+    """
+
+    _said: ClassVar[tuple[str, ...]]  # the sums that a heading has
+
+    pnl: RealisedPnl
+
+    @property
+    def realised(self) -> float:
+        """Sum of what was realised, before charges."""
+        return self._sum("realised")
+
+    @property
+    def charges(self) -> float:
+        """Sum of the charges."""
+        return self._sum("charges")
+
+    @property
+    def net(self) -> float:
+        """Sum of what the rows earned after charges, without what has no price."""
+        return self._sum("net")
+
+    def _heading(self) -> str:
+        return ", ".join(f"{name} {group(self._sum(name), 2)}" for name in self._said)
+
+
+class DayPnl(NetPnl[DayRow]):
     """Result of ``day_pnl``: one row for each key that was traded on the day, is open or expired.
 
     Attributes:
@@ -69,20 +100,15 @@ class DayPnl(ResultTable[DayRow]):
     """
 
     _row = DayRow
+    _said = ("net", "realised", "unrealised", "charges")
     _view = BY_CONTRACT._replace(
-        columns=(*_AMOUNTS, "open_quantity", "open_average", "price"),
-        narrow=_AMOUNTS,
-        sums=_AMOUNTS,
+        columns=(*_said, "open_quantity", "open_average", "price"),
+        narrow=_said,
+        sums=_said,
         rank="net",
     )
 
     day: date | None
-    pnl: RealisedPnl
-
-    @property
-    def realised(self) -> float:
-        """Sum of what was realised on the day, before charges."""
-        return self._sum("realised")
 
     @property
     def unrealised(self) -> float:
@@ -94,25 +120,13 @@ class DayPnl(ResultTable[DayRow]):
         return self._sum("unrealised")
 
     @property
-    def charges(self) -> float:
-        """Sum of the charges of the day's trades."""
-        return self._sum("charges")
-
-    @property
-    def net(self) -> float:
-        """``realised + unrealised - charges``, without what has no price (see ``unpriced``)."""
-        return self._sum("net")
-
-    @property
     def unpriced(self) -> DayPnl:
         """The open rows without a price, whose open quantity is in no sum."""
         return self.filter(unrealised=None)
 
     def _heading(self) -> str:
-        text = ", ".join(f"{name} {group(getattr(self, name), 2)}" for name in _AMOUNTS)
-        if self.day is not None:
-            text = f"{self.day}: {text if len(self) else 'no trades, and nothing is open'}"
-        return text
+        text = super()._heading() if len(self) or self.day is None else _IDLE
+        return text if self.day is None else f"{self.day}: {text}"
 
 
 def day_pnl(
@@ -181,48 +195,63 @@ def day_pnl(
     pnl = realised_of(fills, matched(fills, settle, shorts, buy, sell))
     price_of.same = fills.same
     of_day = fills.on_day(fills.day)
-    found = positions_of(of_day, buy, sell)
-    traded = dict(zip(keys_of(found), found, strict=True))
+    traded = positions_of(of_day, buy, sell)
     value = valued(pnl, price_of)
-    held = dict(zip(keys_of(value), value, strict=True))
-    costs = {key: cost for (_, key), cost in charged(of_day, charges, buy, rounding).items()}
-    shown = {*traded, *held, *keys_of(pnl.expired)}
-    made = {
-        key: _row(row, pnl._contracts[key], traded.get(key), held.get(key), costs.get(key, 0))
-        for key, row in zip(keys_of(pnl), pnl, strict=True)
-        if row.matched_quantity or key in shown
-    }
+    costs: Any = charged(of_day, charges, buy, rounding)
+    tables = traded, value, pnl.expired
+    by_key: Any = [dict(zip(keys_of(table), table, strict=True)) for table in tables]
+    made = {}
+    for key, row in zip(keys_of(pnl), pnl, strict=True):
+        position, held, expired = (rows.get(key) for rows in by_key)
+        if row.matched_quantity or (position, held, expired) != (None, None, None):
+            cost = costs.get((fills.day, key), Fraction(0))
+            made[key] = _row(row, pnl._facts[key], position, held, cost)
     result = DayPnl._of(made.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
     # What is said of a key that was closed before the day is in no number of the day.
-    notes = [note for note in fills.notes if note.leading == NO_KEY or key_of(note.leading) in made]
+    notes = [each for each in fills.notes if each.lead == NO_KEY or each.lead.key in made]
     of_lots = [note for note in notes_of(value, price_of) if note.problem != UNPROVED]
     return noted(result, notes + of_lots)
 
 
+def charged(
+    fills: Fills, rates: Rates | None, buy: str, rounding: Rounding
+) -> dict[tuple[date, Key], Fraction]:
+    """Returns the sum of the levies of each day and key, also where ISINs join keys."""
+    found: dict[tuple[date, Key], Fraction] = {}
+    places, unit = ([], 1) if rates is None else charge_sums(fills, rates, buy, rounding)
+    for place in places:
+        at = place.day, place.key
+        found[at] = found.get(at, Fraction(0)) + Fraction(sum(place.levies.values())) / unit
+    return found
+
+
 def _row(
     row: Realised,
-    contract: tuple[int | None, str],
+    facts: Facts,
     traded: Position | None,
     held: Unrealised | None,
-    charged: Fraction | int,
+    charged: Fraction,
 ) -> tuple[Any, ...]:
     """Returns the values of a ``DayRow``."""
-    multiplier, kind = contract
-    sides = ((0, 0.0), (0, 0.0))
-    if traded is not None:
-        sides = ((traded.buy_quantity, traded.buy_value), (traded.sell_quantity, traded.sell_value))
-    still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     unrealised = 0.0 if held is None else held.unrealised
     net = Fraction(repr(row.realised)) + Fraction(repr(unrealised or 0.0)) - charged
+    sides = (
+        (0, None) * 2
+        if traded is None
+        else (
+            *(traded.buy_quantity, _average(traded.buy_quantity, traded.buy_value, facts)),
+            *(traded.sell_quantity, _average(traded.sell_quantity, traded.sell_value, facts)),
+        )
+    )
+    still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     return (
-        *(*(getattr(row, name) for name in KEYED), kind),
-        *(cell for side in sides for cell in (side[0], _average(*side, multiplier))),
-        *(*still_open, row.realised, unrealised, float(charged), float(net)),
+        *(*lead_of(row), facts.kind, *sides, *still_open),
+        *(row.realised, unrealised, float(charged), float(net)),
     )
 
 
-def _average(quantity: int, value: float, multiplier: int | None) -> float | None:
-    if not quantity or multiplier is None:
+def _average(quantity: int, value: float, facts: Facts) -> float | None:
+    if not quantity or facts.multiplier is None:
         return None
-    return float(Fraction(repr(value)) / (quantity * multiplier))
+    return float(Fraction(repr(value)) / (quantity * facts.multiplier))

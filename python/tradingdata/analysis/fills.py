@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -12,20 +12,29 @@ from .._core import Groups, Slice
 from ..books.book import TradeBook
 from .changes import LotChange, Timed, begun, moments_of, require_one_side, unmet
 from .checks import require_fills
-from .inputs import Lookup, Multipliers, day_from, days_of, days_text, patched, rows_in
+from .inputs import Lookup, Multipliers, by_day, day_from, days_of, days_text, patched, rows_in
 from .isins import MATCH_BY, Same, by_isin, is_by_isin
-from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, named, unused
+from .issues import (
+    ALIKE,
+    DIFFERENT,
+    FREE,
+    IDLE,
+    NO_EXPIRY,
+    NO_KEY,
+    UNPROVED,
+    Note,
+    about,
+    unused,
+)
 from .keys import (
     CODES,
     CONTRACT,
-    EXPIRY_AT,
     KEY,
-    KEYED,
     NAMES,
-    SECURITY_AT,
     SOME_MISSING,
     VARIOUS,
     Key,
+    Lead,
     contract_of,
     kind_of,
     missing_expiries,
@@ -37,18 +46,26 @@ _ROWS = 5  # row numbers that an issue has
 
 
 class Facts(NamedTuple):
-    """What is known of each key: its leading columns, multiplier (None: not proved) and kind."""
+    """What is known of a key: its leading columns, multiplier (None: not proved) and kind."""
 
-    leading: list[tuple[Any, ...]]
-    multipliers: list[int | None]
-    kinds: list[str]
+    lead: Lead
+    multiplier: int | None
+    kind: str
+
+
+class Proof(NamedTuple):
+    """The multiplier of a contract, or why there is none."""
+
+    multiplier: int | None
+    lacks: str = ""
 
 
 class Fills:
     """Opening lots and the trades that count, as rows whose expiry dates are complete.
 
     Attributes:
-        rows: The opening lots, then the trades.
+        sent: The opening lots, then the trades.
+        rows: The same rows, in which shares of one ISIN have one id if they are matched by it.
         opening: Number of opening lots.
         day: The day, if one was asked for.
         days: The days of the trades.
@@ -88,12 +105,11 @@ class Fills:
         self.is_by_isin = is_by_isin(match_by)
         self._begin(moments_of(changes, self.rows.zone))
         self.opening = len(self._lots)
-        self.rows = self._with_lots()
         self._numbers: Sequence[int] = range(-self.opening, len(trades))
-        self.rows, self._completed = completed(self.rows)
+        self.sent, self._completed = completed(self._with_lots())
+        self.rows = self.sent
         if self.day is not None:
             self._choose(self.day, earlier)
-        self.sent = self.rows
         self._merge("opening has", "leave out the quantity that both have, which is no longer open")
 
     def _begin(self, changes: list[Timed]) -> None:
@@ -153,24 +169,31 @@ class Fills:
             text = f"none on {day}"
             text += f"; the book has {days_text(self.days)}" if self.days else ""
             self.notes.append(Note(NO_KEY, IDLE, text))
-        is_wanted: Any = day.__ge__ if earlier else day.__eq__
-        if all(map(is_wanted, self.days)):
-            return
-        moments = enumerate(self.rows.column("exch_trade_time"))
-        kept = [
-            row for row, at in moments if row < self.opening or at is None or is_wanted(at.date())
-        ]
-        self.rows = self.rows.take(kept)
-        self._numbers = kept if not self.opening else [row - self.opening for row in kept]
-        self._completed = {at for at, row in enumerate(kept) if row in self._completed}
+        is_wanted = day.__ge__ if earlier else day.__eq__
+        if not all(map(is_wanted, self.days)):
+            self._keep([*range(self.opening), *self._traded(is_wanted)])
+
+    def _traded(self, is_wanted: Callable[[date], bool]) -> list[int]:
+        """Returns the rows of the trades of some days."""
+        days, groups = by_day(self.rows)
+        wanted = [day is not None and is_wanted(day) for day in days]
+        numbers = groups.numbers()[self.opening :]
+        return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
+
+    def _keep(self, rows: Sequence[int]) -> None:
+        is_one = self.rows is self.sent
+        self.sent = self.sent.take(rows)
+        self.rows = self.sent if is_one else self.rows.take(rows)
+        self._numbers = [self._numbers[row] for row in rows]
+        self._completed = {at for at, row in enumerate(rows) if row in self._completed}
 
     def on_day(self, day: date | None) -> Fills:
         """Returns the trades of a day alone, or of all days, without the notes."""
         made = copy(self)
-        made.opening, made._lots, made.notes, made._completed = 0, [], [], set()
-        times = self.rows.column("exch_trade_time")[self.opening :]
-        kept = [row for row, at in enumerate(times, self.opening) if day in (None, at.date())]
-        made._keep(kept)
+        made.notes, made._completed = [], set()
+        if made.opening or day is not None:
+            made._keep(made._traded(lambda each: day in (None, each)))
+        made.opening, made._lots = 0, []
         return made
 
     def stage(
@@ -201,80 +224,71 @@ class Fills:
         made.given = Lookup("multipliers", lambda row: known.get(contract_of(row)))
         return made
 
-    def _keep(self, rows: list[int]) -> None:
-        self.rows, self.sent = self.rows.take(rows), self.sent.take(rows)
-        self._numbers = [self._numbers[row] for row in rows]
-
     def as_of(self) -> datetime | None:
         """Returns the moment of the last trade or change."""
         last = max(self._end(greatest=True) or datetime.min, self._known)
         return None if last == datetime.min else last.replace(tzinfo=self.rows.zone)
-
-    def as_sent(self) -> Fills:
-        """Returns the same rows under the ids with which they were sent, for charges."""
-        made = copy(self)
-        made.rows = self.sent
-        return made
-
-    def merged_keys(self) -> dict[Key, Key]:
-        """Returns the key of rows by that with which they were sent."""
-        first = Groups([self.sent], KEY).first()
-        pairs = (zip(*rows.cells(first, KEY), strict=True) for rows in (self.sent, self.rows))
-        return dict(zip(*pairs, strict=True))
 
     def where(self, row: int) -> str:
         """Returns how a message names a row: as the caller's book numbers it."""
         number = self._numbers[row]
         return f"row {number}" if number >= 0 else f"opening lot {number + self.opening}"
 
-    def facts(self, groups: Groups) -> Facts:
+    def facts(self, groups: Groups) -> list[Facts]:
         """Returns what is known of each key, and notes what is not."""
-        rows, last = self.rows, groups.last()
-        key = rows.cells(groups.first(), KEY)
-        names = rows.cells(last, NAMES)
-        leading = list(zip(*key, *names, strict=True))
-        strikes = last_known(rows, groups, ATTRIBUTES[0])
-        expiries = [each[EXPIRY_AT] for each in leading]
-        multipliers, unproved = multipliers_of(
-            rows, groups, self.where, given=self.given, lots=self._lots
-        )
-        for number, detail in unproved.items():
-            text = f"{named(leading[number])}: {detail}"
-            self.notes.append(Note(leading[number], UNPROVED, text))
-        self._note_rows(groups, leading)
-        self._note_codes(leading)
+        rows, first = self.rows, groups.first()
+        *names, strikes = rows.cells(groups.last(), [*NAMES, ATTRIBUTES[0]])
+        leads = list(map(Lead, *rows.cells(first, KEY), *names))
+        likenesses = {name: groups.likenesses(name) for name in ATTRIBUTES[:2]}
+        if max(likenesses[ATTRIBUTES[0]], default=0) > SOME_MISSING:
+            columns = zip(rows.column(ATTRIBUTES[0]), groups.numbers(), strict=True)
+            for strike, number in columns:  # the last that is known
+                strikes[number] = strikes[number] if strike is None else strike
+        proofs = multipliers_of(rows, groups, self.where, given=self.given, lots=self._lots)
+        for lead, proof in zip(leads, proofs, strict=True):
+            if proof.multiplier is None:
+                self.notes.append(about(lead, UNPROVED, proof.lacks))
+        self._note_rows(groups, leads)
+        for name, of_name in likenesses.items():
+            for lead, likeness in zip(leads, of_name, strict=True):
+                if likeness & VARIOUS:
+                    self.notes.append(Note(lead, DIFFERENT, f"{lead} has several {name}"))
+        self._note_codes(leads)
         if self.given is not None:
-            known = [each[SECURITY_AT - 2 : EXPIRY_AT + 1] for each in leading]
-            self.notes += unused("multipliers", self.given.unmatched(known))
-        return Facts(leading, multipliers, list(map(kind_of, expiries, strikes)))
+            unknown = self.given.unmatched(lead.contract for lead in leads)
+            self.notes += unused("multipliers", unknown)
+        kinds = (
+            kind_of(lead.expiry_date, strike) for lead, strike in zip(leads, strikes, strict=True)
+        )
+        return [
+            Facts(lead, proof.multiplier, kind)
+            for lead, proof, kind in zip(leads, proofs, kinds, strict=True)
+        ]
 
-    def note_rows(self, leading: tuple[Any, ...], problem: str, rows: Sequence[int]) -> None:
-        """Notes rows of one key."""
-        text = ", ".join(map(self.where, rows[:_ROWS])) + (", ..." if len(rows) > _ROWS else "")
-        self.notes.append(Note(leading, problem, f"{named(leading)}: {text}", len(rows)))
+    def note_rows(
+        self, problem: str, rows: Iterable[int], numbers: Sequence[int], leads: Sequence[Lead]
+    ) -> None:
+        """Notes rows, by key; ``numbers`` has the number of the key of each row."""
+        by_key: dict[int, list[int]] = {}
+        for row in rows:
+            by_key.setdefault(numbers[row], []).append(row)
+        for number, of_key in by_key.items():
+            text = ", ".join(map(self.where, of_key[:_ROWS])) + ", ..." * (len(of_key) > _ROWS)
+            self.notes.append(about(leads[number], problem, text, len(of_key)))
 
-    def _note_rows(self, groups: Groups, leading: list[tuple[Any, ...]]) -> None:
-        problems: dict[str, list[int]] = {NO_EXPIRY: sorted(self._completed)}
+    def _note_rows(self, groups: Groups, leads: list[Lead]) -> None:
+        problems: dict[str, Iterable[int]] = {NO_EXPIRY: sorted(self._completed)}
         if len(self.rows.where([("traded_price", "eq", "all", False, [0.0])])):
             prices = enumerate(self.rows.column("traded_price"))
             problems[FREE] = [row for row, price in prices if price == 0]
         numbers = groups.numbers() if any(problems.values()) else []
         for problem, rows in problems.items():
-            by_key: dict[int, list[int]] = {}
-            for row in rows:
-                by_key.setdefault(numbers[row], []).append(row)
-            for number, of_key in by_key.items():
-                self.note_rows(leading[number], problem, of_key)
-        for name in ATTRIBUTES[:2]:
-            for number, likeness in enumerate(groups.likenesses(name)):
-                if likeness & VARIOUS:
-                    text = f"{named(leading[number])} has several {name}"
-                    self.notes.append(Note(leading[number], DIFFERENT, text))
+            self.note_rows(problem, rows, numbers, leads)
 
-    def _note_codes(self, leading: list[tuple[Any, ...]]) -> None:
+    def _note_codes(self, leads: list[Lead]) -> None:
         for name in CODES:
             spelled: dict[str, dict[str, None]] = {}
-            for code in dict.fromkeys(each[KEYED.index(name)] for each in leading):
+            for code in dict.fromkeys(getattr(lead, name) for lead in leads):
                 spelled.setdefault(code.strip().casefold(), {})[code] = None
             for codes in spelled.values():
                 if len(codes) > 1:
@@ -316,11 +330,10 @@ def completed(rows: Slice) -> tuple[Slice, set[int]]:
     """Returns rows with the expiry of their contract where they lack it, and which these are."""
     groups = _core.Groups([rows], CONTRACT)
     contracts = list(zip(*rows.cells(groups.first(), CONTRACT), strict=True))
-    found = missing_expiries(contracts)
-    numbers = groups.numbers() if found else []
-    expiries = {row: found[group] for row, group in enumerate(numbers) if group in found}
-    changes = {row: {CONTRACT[-1]: expiry} for row, expiry in expiries.items()}
-    return patched(rows, changes), set(expiries)
+    expiries = missing_expiries(contracts)
+    numbers = enumerate(groups.numbers() if expiries else [])
+    changes = {row: {CONTRACT[-1]: expiries[group]} for row, group in numbers if group in expiries}
+    return patched(rows, changes), set(changes)
 
 
 def multipliers_of(
@@ -330,8 +343,8 @@ def multipliers_of(
     *,
     given: Lookup | None = None,
     lots: Sequence[Lot] = (),
-) -> tuple[list[int | None], dict[int, str]]:
-    """Returns the multiplier of each group of trades, and why that of some is None.
+) -> list[Proof]:
+    """Returns the multiplier of each group of trades, or why there is none.
 
     The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
     ``quantity * price * multiplier``. The values of a contract's trades prove it: 1, the lot size
@@ -349,62 +362,54 @@ def multipliers_of(
         ValueError: If two trades of a contract count in different units, because their quantities
             cannot be added up, or a given multiplier is no whole number of at least 1.
     """
-    proved, odd, proof = groups.multipliers(CONTRACT)
     first = groups.first()
     contracts = list(zip(*rows.cells(first, CONTRACT), strict=True))
-    numbers = groups.numbers() if lots else []
-    of_lots: dict[Any, int] = {}
-    unproved = {
-        contracts[at] for lot, at in zip(lots, numbers, strict=False) if lot.multiplier is None
-    }
-    for lot, number in zip(lots, numbers, strict=False):
-        contract, multiplier = contracts[number], lot.multiplier
-        if multiplier and of_lots.setdefault(contract, multiplier) != multiplier:
-            raise _two_units(contract, of_lots[contract], multiplier)
-    found: list[int | None] = []
-    reasons: dict[int, str] = {}
-    for number, contract in enumerate(contracts):
-        multiplier = proved[number] if proved[number] > 0 else None
-        known = None if given is None else given(rows[first[number]])
+    of_lots: dict[Key, int] = {}
+    unproved: set[Key] = set()  # by their lots
+    for lot, number in zip(lots, groups.numbers() if lots else (), strict=False):
+        if lot.multiplier is None:
+            unproved.add(contracts[number])
+        elif lot.multiplier:
+            _add_lot(of_lots, contracts[number], lot.multiplier)
+    proofs = []
+    columns = zip(contracts, first, *groups.multipliers(CONTRACT), strict=True)
+    for contract, row, proved, odd, other in columns:
+        multiplier = proved if proved > 0 else None
+        known = None if given is None else given(rows[row])
         if known is not None:
             if known.denominator != 1 or known < 1:
                 raise ValueError(f"multipliers must be whole numbers of at least 1, not {known}")
             multiplier = int(known)
-        elif proof[number] >= 0:
-            raise ValueError(_units(rows, where, proof[number], odd[number]))
+        elif other >= 0:
+            raise ValueError(_units(rows, where, other, odd))
         elif contract in of_lots:
-            if multiplier not in (None, of_lots[contract]):
-                raise _two_units(contract, of_lots[contract], multiplier)
-            multiplier = of_lots[contract]
-        elif proved[number] == _UNSAID and contract[-1] is None and contract not in unproved:
+            multiplier = _add_lot(of_lots, contract, multiplier or of_lots[contract])
+        elif proved == _UNSAID and contract[-1] is None and contract not in unproved:
             multiplier = 1  # a quantity of shares is counted in shares
-        if multiplier is None:
-            reasons[number] = _reason(rows, where, odd[number])
-        found.append(multiplier)
-    return found, reasons
+        lacks = "" if multiplier is not None else _reason(rows, where, odd)
+        proofs.append(Proof(multiplier, lacks))
+    return proofs
 
 
 def multipliers_at(
-    trades: Slice, rows: Sequence[int], where: Callable[[int], str], given: Multipliers | None
-) -> tuple[list[int | None], dict[int, str]]:
-    """Returns the multiplier of the contract of some trades, and why that of some is None.
-
-    The row -1 is none, and has no multiplier.
-    """
+    trades: Slice, rows: Sequence[int], where: Callable[[int], str], given: Lookup | None
+) -> list[Proof]:
+    """Returns the multiplier of the contract of some trades; the row -1 is none and has none."""
     groups = _core.Groups([trades], CONTRACT)
-    lookup = None if given is None else Lookup("multipliers", given)
-    found, reasons = multipliers_of(trades, groups, where, given=lookup)
+    proofs = [*multipliers_of(trades, groups, where, given=given), Proof(None)]
     numbers = [*groups.numbers(), -1]
-    contracts = [numbers[row] for row in rows]
-    why = {at: reasons[number] for at, number in enumerate(contracts) if number in reasons}
-    return [found[number] if number >= 0 else None for number in contracts], why
+    return [proofs[numbers[row]] for row in rows]
 
 
-def _two_units(contract: tuple[Any, ...], lot: int, other: int | None) -> ValueError:
-    return ValueError(
-        f"an opening lot of security_id {contract[-2]!r} has the multiplier {lot}, but other lots "
-        f"or trades of it have {other}: convert its quantity"
-    )
+def _add_lot(of_lots: dict[Key, int], contract: Key, multiplier: int) -> int:
+    """Keeps the multiplier of a contract's lots, which must not have two."""
+    known = of_lots.setdefault(contract, multiplier)
+    if known != multiplier:
+        raise ValueError(
+            f"an opening lot of security_id {contract[-2]!r} has the multiplier {known}, but other "
+            f"lots or trades of it have {multiplier}: convert its quantity"
+        )
+    return known
 
 
 def _units(rows: Slice, where: Callable[[int], str], first: int, other: int) -> str:
@@ -428,13 +433,3 @@ def _reason(rows: Slice, where: Callable[[int], str], odd: int) -> str:
         f"{trade.quantity} * traded_price {trade.traded_price}, or fits several; pass "
         "`multipliers`"
     )
-
-
-def last_known(rows: Slice, groups: Groups, name: str) -> list[Any]:
-    """Returns the last value of a column by group that is not None, if there is one."""
-    (found,) = rows.cells(groups.last(), [name])
-    if any(each & SOME_MISSING and each != SOME_MISSING for each in groups.likenesses(name)):
-        for value, group in zip(rows.column(name), groups.numbers(), strict=True):
-            if value is not None:
-                found[group] = value
-    return found

@@ -152,11 +152,16 @@ def day_from(day: date | str) -> date:
     return validate.day("day", day.date() if isinstance(day, datetime) else day)
 
 
-def days_of(rows: Slice, field: str = "exch_trade_time") -> tuple[date, ...]:
-    """Returns the days of the rows, in order."""
-    first = _core.Groups([rows], [f"{field}.day"]).first()
-    (times,) = rows.cells(first, [field])
-    return tuple(sorted(moment.date() for moment in times if moment is not None))
+def by_day(rows: Slice) -> tuple[list[date | None], _core.Groups]:
+    """Returns trades grouped by day, and the day of each group."""
+    groups = _core.Groups([rows], ["exch_trade_time.day"])
+    (times,) = rows.cells(groups.first(), ["exch_trade_time"])
+    return [time and time.date() for time in times], groups
+
+
+def days_of(rows: Slice) -> tuple[date, ...]:
+    """Returns the days of trades, in order."""
+    return tuple(sorted(day for day in by_day(rows)[0] if day is not None))
 
 
 def days_text(days: Sequence[date]) -> str:

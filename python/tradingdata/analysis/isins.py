@@ -9,14 +9,13 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from .inputs import chosen, patched
-from .issues import ELSEWHERE, NO_ISIN, Note, named
-from .keys import CONTRACT, KEY, KEYED, NAMES, Key
+from .issues import ELSEWHERE, NO_ISIN, Note, about
+from .keys import CONTRACT, KEY, Key, Lead, lead_of
 from .realised import LONG, RealisedPnl
 
 MATCH_BY = ("security_id", "isin")
 DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
 _ISIN, _TIME = "isin", "exch_trade_time"
-_EXCHANGE = KEYED.index("exchange")
 _FORM = re.compile("[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
 Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security with it
@@ -59,9 +58,7 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
         if is_isin(key[-1]):
             roots[root(of_id)] = root(of_isin)
         elif key[-1]:
-            leading = (*key[:-1], *(None for _ in NAMES))
-            text = f"{named(leading)}: {key[-1]!r}; matched by its id"
-            notes.append(Note(leading, NO_ISIN, text))
+            notes.append(about(Lead(*key[:-1]), NO_ISIN, f"{key[-1]!r}; matched by its id"))
     ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
     moments = groups.extremes(_TIME, True)
     contracts = [key[2:6] for key in keys]
@@ -85,17 +82,16 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
 
 def elsewhere(pnl: RealisedPnl) -> list[Note]:
     """Returns the open shares that lots of their ISIN under another id would close."""
-    sides: dict[Any, dict[bool, tuple[Any, ...]]] = {}
+    sides: dict[Any, dict[bool, Lead]] = {}
     notes = []
     for lot in (*pnl.open_lots, *pnl.unmatched):
         if is_isin(lot.isin) and lot.expiry_date is None:
             place = None if lot.product == DELIVERY else lot.exchange
             holder = lot.account, lot.client_id, lot.product, place, lot.isin
-            leading = tuple(getattr(lot, name) for name in KEYED)
-            sides.setdefault(holder, {}).setdefault(lot.side == LONG, leading)
+            sides.setdefault(holder, {}).setdefault(lot.side == LONG, lead_of(lot))
     for both in sides.values():
-        if len(both) == 2 and both[True][: len(KEY)] != both[False][: len(KEY)]:
-            places = (f"{named(each)} on {each[_EXCHANGE]}" for each in (both[True], both[False]))
+        if len(both) == 2 and both[True].key != both[False].key:
+            places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))
             text = f'{" and ".join(places)}: match_by="isin" closes them'
             notes.append(Note(both[True], ELSEWHERE, text))
     return notes

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from .._util.warn import warn_user
 from ..display.text import group
 from ..errors import DataWarning
-from .keys import EXPIRY_AT, KEYED, NAMES, SECURITY_AT
+from .keys import KEYED, Lead
 from .result_table import ResultTable
 
 UNPRICED = "without a price"
@@ -31,7 +31,7 @@ NO_ISIN = "not an ISIN"
 STALE = "priced on an earlier day"
 FROM_COST = "measured from cost"
 
-NO_KEY = (None,) * len(KEYED)  # of what is about the whole result
+NO_KEY = Lead._make([None] * len(KEYED))  # of what is about the whole result
 
 _NAMED = 3  # details that a warning has
 
@@ -39,7 +39,7 @@ _NAMED = 3  # details that a warning has
 class Note(NamedTuple):
     """An issue: the leading columns of the row that it is about, and the other columns."""
 
-    leading: tuple[Any, ...]
+    lead: Any
     problem: str
     detail: str
     number: int = 1
@@ -50,7 +50,7 @@ Result = TypeVar("Result", bound=ResultTable[Any])
 
 def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
     """Returns a result with its issues, of which it warns in one sentence."""
-    rows = [(*note.leading, note.problem, note.number, note.detail) for note in notes]
+    rows = [(*note.lead, note.problem, note.number, note.detail) for note in notes]
     result._issues = result._issues_of(rows)
     if warn and notes:
         problems: dict[str, list[Note]] = {}
@@ -72,8 +72,6 @@ def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
     return [Note(NO_KEY, UNUSED, note, len(keys))] if keys else []
 
 
-def named(leading: tuple[Any, ...]) -> str:
-    """Returns how a message names the contract in the leading columns of a row."""
-    symbol, name = leading[-len(NAMES) :]
-    parts = [leading[SECURITY_AT], leading[EXPIRY_AT] and str(leading[EXPIRY_AT])]
-    return " ".join([*filter(None, parts), *([f"({name or symbol})"] if name or symbol else [])])
+def about(lead: Lead, problem: str, detail: str = "", number: int = 1) -> Note:
+    """Returns an issue whose detail names the contract that it is about."""
+    return Note(lead, problem, f"{lead}: {detail}" if detail else str(lead), number)

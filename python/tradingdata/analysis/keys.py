@@ -9,10 +9,13 @@ number; over several days an order number may repeat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import namedtuple
+from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
+from .._core import Slice
 from ..table.rows import leading
 
 CONTRACT = ("exchange", "segment", "security_id", "expiry_date")  # what has one price
@@ -50,22 +53,46 @@ class Keyed:
     display_name: str | None
 
 
-KEYED = tuple(Keyed.__annotations__)
+class Lead(NamedTuple):
+    """The values of these columns in one row; as text, how a message names its contract."""
+
+    account: str | None
+    client_id: str
+    exchange: str
+    segment: str
+    security_id: str
+    expiry_date: date | None
+    product: str
+    symbol: str | None = None
+    display_name: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """The key of the row."""
+        return self[: len(KEY)]
+
+    @property
+    def contract(self) -> Key:
+        """What has one price."""
+        return self[2 : 2 + len(CONTRACT)]
+
+    def __str__(self) -> str:
+        name = self.display_name or self.symbol
+        parts = (self.security_id, self.expiry_date, name and f"({name})")
+        return " ".join(str(part) for part in parts if part)
 
 
-EXPIRY_AT, SECURITY_AT = KEYED.index("expiry_date"), KEYED.index("security_id")
-NAMES = KEYED[-2:]
+KEYED = Lead._fields
+NAMES = KEYED[len(KEY) :]
 CODES = tuple(name for name in REQUIRED if name != "security_id")
+# Of a row that begins with these columns.
+key_of: Callable[[Any], Key] = attrgetter(*KEY)
+contract_of: Callable[[Any], Key] = attrgetter(*CONTRACT)
 
 
-def key_of(leading: Sequence[Any]) -> Key:
-    """Returns the key in the leading columns of a row."""
-    return tuple(leading[: len(KEY)])
-
-
-def contract_of(row: Any) -> Key:
-    """Returns the contract that a row is of."""
-    return tuple(getattr(row, name) for name in CONTRACT)
+def lead_of(row: Any) -> Lead:
+    """Returns the leading columns of a row."""
+    return Lead._make(getattr(row, name) for name in KEYED)
 
 
 def keys_of(table: Any) -> list[Key]:
@@ -155,7 +182,11 @@ class OfOrder:
 ORDER_COLUMNS = (*ORDER_FIELDS, *tuple(OfOrder.__annotations__)[len(ORDER_KEY) :])
 
 
-def lead_columns(columns: list[list[Any]]) -> list[list[Any]]:
-    """Returns the leading columns of rows about orders, from ``ORDER_COLUMNS``."""
-    account, client, entered, *others = columns
-    return [account, client, [time and time.date() for time in entered], *others]
+OrderLead: Any = namedtuple("OrderLead", tuple(OfOrder.__annotations__))  # type: ignore[misc]
+
+
+def leads_at(rows: Slice, at: list[int]) -> list[Any]:
+    """Returns the leading columns of results about orders, of some rows of a book."""
+    account, client, entered, *others = rows.cells(at, ORDER_COLUMNS)
+    days = [time and time.date() for time in entered]
+    return list(map(OrderLead, account, client, days, *others))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import compress, pairwise
 from operator import sub
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted
 from .changes import LotChange, changed
-from .fills import Fills
+from .fills import Facts, Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere
-from .issues import EXPIRED, TIED, UNOPENED, Note, named, noted, unused
-from .keys import CONTRACT, EXPIRY_AT, KEY, KEYED, SECURITY_AT, Key, key_of
+from .issues import EXPIRED, TIED, UNOPENED, about, noted, unused
+from .keys import CONTRACT, KEY, Key, Lead
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -133,8 +134,8 @@ def matched(
     lots: list[Lot] | None = None
     stage, multipliers = fills, {}
     if fills.changes:
-        leading, found, _ = fills.facts(_core.Groups([fills.rows], KEY))
-        multipliers = dict(zip((each[2:6] for each in leading), found, strict=True))
+        facts = fills.facts(_core.Groups([fills.rows], KEY))
+        multipliers = {each.lead.contract: each.multiplier for each in facts}
     for start, stop in pairwise(moments):
         if fills.changes:
             stage = fills.stage(start, stop, lots, multipliers)
@@ -155,9 +156,7 @@ def matched(
                 lots, notes = changed(lots, change, stage.same)
                 fills.notes += notes
     if prices is not None and any(stages[-1].is_expired(fills.last)):
-        contracts = {
-            each[SECURITY_AT - 2 : EXPIRY_AT + 1] for made in stages for each in made.leading
-        }
+        contracts = {each.lead.contract for made in stages for each in made.facts}
         fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
 
@@ -167,40 +166,55 @@ def _in(zone: tzinfo, at: datetime, of: tzinfo) -> datetime:
     return at.replace(tzinfo=of).astimezone(zone)
 
 
+@dataclass
+class _Sums:
+    """The sums of one key, whose amounts are in the unit of the finest stage."""
+
+    facts: Facts
+    quantity: int = 0
+    cost: int = 0
+    proceeds: int = 0
+    unmatched: int = 0
+    unmatched_value: int = 0
+    held: int = 0
+    held_value: int = 0
+
+
 def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     """Returns what trades realise, and notes what is not known of them."""
-    stage, top = stages[-1], max(each.decimals for each in stages)
-    scale = 10**top
-    sums: dict[Key, list[int]] = {}
-    leading: dict[Key, tuple[Any, ...]] = {}
-    contracts: dict[Key, tuple[int | None, str]] = {}
-
-    def count(each: Matching, number: int, at: int, quantity: int, *values: int) -> None:
-        found = sums.setdefault(key_of(each.leading[number]), [0] * 7)
-        for place, value in enumerate((quantity, *values), at):
-            found[place] += value if place == at else value * 10 ** (top - each.decimals)
-
+    stage, decimals = stages[-1], max(each.decimals for each in stages)
+    found: dict[Key, _Sums] = {}
     for each in stages:
-        for number, (lead, *totals) in enumerate(zip(each.leading, *each.totals, strict=True)):
-            leading[key_of(lead)] = lead
-            contracts[key_of(lead)] = each.multipliers[number], each.kinds[number]
-            count(each, number, 0, *totals)
-        for row, _, *amounts in zip(*each.unmatched, strict=True):
-            count(each, each.numbers[row], 3, *amounts)
+        unit = 10 ** (decimals - each.decimals)
+        of_key = []
+        for facts, quantity, cost, proceeds in zip(each.facts, *each.totals, strict=True):
+            sums = found.setdefault(facts.lead.key, _Sums(facts))
+            of_key.append(sums)
+            sums.facts = facts
+            sums.quantity += quantity
+            sums.cost += cost * unit
+            sums.proceeds += proceeds * unit
+        for part in each.unmatched:
+            sums = of_key[each.numbers[part.row]]
+            sums.unmatched += part.quantity
+            sums.unmatched_value += part.value * unit
     is_expired = stage.is_expired(fills.last)
-    for over, row, is_long, *amounts in zip(is_expired, *stage.left, strict=True):
-        sign = 0 if over else 1 if is_long else -1
-        count(stage, stage.numbers[row], 5, *(sign * amount for amount in amounts))
+    for part, is_over in zip(stage.left, is_expired, strict=True):
+        if not is_over:
+            sums, sign = of_key[stage.numbers[part.row]], 1 if part.is_long else -1
+            sums.held += sign * part.quantity
+            sums.held_value += sign * part.value * unit
+    scale = 10**decimals
     made = RealisedPnl._of(
         (
-            *(*leading[key], quantity),
-            *(each / scale for each in (cost, proceeds, proceeds - cost)),
-            *(missing, missing_value / scale, held, value / scale),
+            *(*sums.facts.lead, sums.quantity, sums.cost / scale, sums.proceeds / scale),
+            (sums.proceeds - sums.cost) / scale,
+            *(sums.unmatched, sums.unmatched_value / scale, sums.held, sums.held_value / scale),
         )
-        for key, (quantity, cost, proceeds, missing, missing_value, held, value) in sums.items()
+        for sums in found.values()
     )
     made.days = fills.days if fills.day is None else (fills.day,)
-    made._contracts = contracts
+    made._facts = {key: sums.facts for key, sums in found.items()}
     made._matches = lambda: _one([each.matches() for each in stages])
     made.unmatched = _one([each.lots(each.unmatched, UNMATCHED) for each in stages])
     lots = stage.lots(stage.left, as_of=fills.as_of())
@@ -210,8 +224,8 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     )
     for each in stages:
         each.note_ties()
-        each.note(UNOPENED, "sale", each.unmatched[0])
-    stage.note(EXPIRED, "lot", compress(stage.left[0], is_expired))
+        each.note(UNOPENED, "sale", each.unmatched)
+    stage.note(EXPIRED, "lot", compress(stage.left, is_expired))
     if fills.changes:
         fills.notes += [note for each in stages for note in each.fills.notes]
     if not fills.is_by_isin:
@@ -225,6 +239,30 @@ def _one(tables: list[Any]) -> Any:
     return first._over(_core.join([each._rows for each in tables])) if others else first
 
 
+class Part(NamedTuple):
+    """Part of a row that closed nothing, or is left: its value is in units."""
+
+    row: int
+    is_long: bool
+    quantity: int
+    value: int
+
+
+class Move(NamedTuple):
+    """A part that was opened, with what closing it realised; all amounts are in units.
+
+    ``opened`` is None for an opening lot, ``closed`` for what is left. Quantity and value are
+    negative if it is short.
+    """
+
+    lead: Lead
+    opened: date | None
+    closed: date | None
+    quantity: int
+    value: int
+    realised: int
+
+
 class Matching:
     """Opening lots, trades and settlements as one sequence of rows, grouped by key."""
 
@@ -233,12 +271,11 @@ class Matching:
         self._opening, self._settled = fills.opening, 0
         self._buy, self._sell = buy, sell
         self._groups = _core.Groups([self._rows], KEY)
-        self.leading, self.multipliers, self.kinds = fills.facts(self._groups)
-        self._expiries = [leading[EXPIRY_AT] for leading in self.leading]
+        self.facts = fills.facts(self._groups)
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""
-        products = [leading[KEYED.index("product")] for leading in self.leading]
+        products = [facts.lead.product for facts in self.facts]
         if isinstance(shorts, bool):
             may_short = [shorts] * len(products)
         else:
@@ -249,8 +286,11 @@ class Matching:
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
         permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
-        self.found, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
+        self.found, unmatched, left, self.totals, self._tied = self._groups.match(
             self._buy, self.decimals, *limits, permitted, day, self._origin()
+        )
+        self.unmatched, self.left = (
+            list(map(Part._make, zip(*parts, strict=True))) for parts in (unmatched, left)
         )
 
     def _origin(self) -> list[int]:
@@ -263,24 +303,23 @@ class Matching:
     def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
-        contracts = (leading[SECURITY_AT - 2 : EXPIRY_AT + 1] for leading in self.leading)
-        price_of.among(key for key in contracts if key[-1] is not None and key[-1] <= last)
-        for place, is_long, quantity in zip(*self.left[:3], strict=True):
-            number = self.numbers[place]
-            expiry, multiplier = self._expiries[number], self.multipliers[number]
-            if expiry is None or expiry > last:
+        is_due = [expiry is not None and expiry <= last for expiry in self._expiries()]
+        price_of.among(facts.lead.contract for facts in compress(self.facts, is_due))
+        for part in self.left:
+            number = self.numbers[part.row]
+            if not is_due[number]:
                 continue
-            row = self._rows[place]
-            price = price_of(row)
+            row = self._rows[part.row]
+            price, multiplier = price_of(row), self.facts[number].multiplier
             if price is None or (price and multiplier is None):
                 continue
-            at = datetime.combine(expiry, _SETTLED_AT)
+            at = datetime.combine(row.expiry_date, _SETTLED_AT)
             closed = row._replace(
-                txn_type=self._sell if is_long else self._buy,
+                txn_type=self._sell if part.is_long else self._buy,
                 trade_no=None,
-                quantity=quantity,
+                quantity=part.quantity,
                 traded_price=None,  # which is no proof of the multiplier
-                trade_value=float(price * quantity * (multiplier if multiplier else 0)),
+                trade_value=float(price * part.quantity * (multiplier or 0)),
                 exch_trade_time=at if self._zone is None else _in(self._zone, at, IST),
             )
             closing.append(closed)
@@ -291,43 +330,43 @@ class Matching:
             self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
             self.match(day, shorts)
 
-    def parts(self) -> Iterator[tuple[tuple[Any, ...], date | None, date | None, int, int, int]]:
-        """Yields each part that was opened, with what closing it realised.
-
-        That is its leading columns, the days on which it was opened (None for an opening lot) and
-        closed (None for what is left), its quantity and value, negative if short, and the profit.
-        """
+    def moves(self) -> Iterator[Move]:
+        """Yields each part that was opened."""
         (times,) = self._rows.cells([*range(len(self._rows))], [_TRADED[1]])
         days = [None] * self._opening + [time.date() for time in times[self._opening :]]
         for lot, trade, is_long, quantity, cost, proceeds in zip(*self.found, strict=True):
             held = (quantity, cost) if is_long else (-quantity, -proceeds)
-            yield self.leading[self.numbers[lot]], days[lot], days[trade], *held, proceeds - cost
-        for row, is_long, quantity, value in zip(*self.left, strict=True):
-            held = (quantity, value) if is_long else (-quantity, -value)
-            yield self.leading[self.numbers[row]], days[row], None, *held, 0
+            yield Move(self._lead(lot), days[lot], days[trade], *held, proceeds - cost)
+        for part in self.left:
+            sign = 1 if part.is_long else -1
+            held = sign * part.quantity, sign * part.value
+            yield Move(self._lead(part.row), days[part.row], None, *held, 0)
+
+    def _lead(self, row: int) -> Lead:
+        return self.facts[self.numbers[row]].lead
+
+    def _expiries(self) -> list[date | None]:
+        return [facts.lead.expiry_date for facts in self.facts]
 
     def is_expired(self, last: date) -> list[bool]:
         """Returns whether the contract of each lot that is left has expired before a day."""
-        over = [expiry is not None and expiry < last for expiry in self._expiries]
-        return [over[self.numbers[row]] for row in self.left[0]]
+        over = [expiry is not None and expiry < last for expiry in self._expiries()]
+        return [over[self.numbers[part.row]] for part in self.left]
 
     def note_ties(self) -> None:
         """Notes purchases and sales of one second whose order nothing shows."""
-        by_key: dict[int, list[int]] = {}
-        for row in dict.fromkeys(self._tied):
-            by_key.setdefault(self.numbers[row], []).append(row)
-        for number, rows in by_key.items():
-            self.fills.note_rows(self.leading[number], TIED, rows)
+        leads = [facts.lead for facts in self.facts]
+        self.fills.note_rows(TIED, dict.fromkeys(self._tied), self.numbers, leads)
 
-    def note(self, problem: str, noun: str, rows: Iterable[int]) -> None:
-        """Notes rows by key."""
-        for number, count in Counter(self.numbers[row] for row in rows).items():
-            text = f"{named(self.leading[number])}: {counted(count, noun)}"
-            self.fills.notes.append(Note(self.leading[number], problem, text, count))
+    def note(self, problem: str, noun: str, parts: Iterable[Part]) -> None:
+        """Notes parts of rows by key."""
+        for number, count in Counter(self.numbers[part.row] for part in parts).items():
+            text = counted(count, noun)
+            self.fills.notes.append(about(self.facts[number].lead, problem, text, count))
 
     def _columns(self, rows: list[int]) -> list[list[Any]]:
-        found = [self.leading[self.numbers[row]] for row in rows]
-        return [[each[at] for each in found] for at in range(len(KEYED))]
+        leads = [self._lead(row) for row in rows]
+        return [[lead[at] for lead in leads] for at in range(len(Lead._fields))]
 
     def matches(self) -> Matches:
         """Returns which trade closed which lot."""
@@ -354,16 +393,18 @@ class Matching:
         made = Matches._of_columns(columns, self._zone)
         return made.sort("close_time") if self._settled else made
 
-    def lots(self, parts: Any, side: str | None = None, as_of: datetime | None = None) -> Lots:
+    def lots(
+        self, parts: list[Part], side: str | None = None, as_of: datetime | None = None
+    ) -> Lots:
         """Returns parts of rows as lots."""
-        rows, is_long, quantities, values = parts
+        rows = [part.row for part in parts]
         trade_numbers, times, *attributes = self._rows.cells(rows, [*_TRADED, *ATTRIBUTES])
         columns: list[list[Any]] = [
             *self._columns(rows),
-            [side or (LONG if each else SHORT) for each in is_long],
-            *(trade_numbers, times, quantities),
-            [value / 10**self.decimals for value in values],
-            [self.multipliers[self.numbers[row]] for row in rows],
+            [side or (LONG if part.is_long else SHORT) for part in parts],
+            *(trade_numbers, times, [part.quantity for part in parts]),
+            [part.value / 10**self.decimals for part in parts],
+            [self.facts[self.numbers[row]].multiplier for row in rows],
             *attributes,
             [as_of] * len(rows),
         ]

@@ -140,7 +140,7 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
     scale = 10**decimals
     none = (0, 0, 0)
     made = []
-    for number, (leading, multiplier, kind) in enumerate(zip(*facts, strict=True)):
+    for number, (lead, multiplier, kind) in enumerate(facts):
         purchases, bought, paid = totals.get((number, buy), none)
         sales, sold, received = totals.get((number, sell), none)
         traded = [
@@ -152,5 +152,5 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
             for quantity, value in ((bought, paid), (sold, received))
         ]
         net = (bought - sold, (received - paid) / scale)
-        made.append((*leading, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
+        made.append((*lead, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
     return Positions._of(made)

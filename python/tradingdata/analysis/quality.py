@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
@@ -11,10 +12,10 @@ from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .fills import multipliers_at
-from .inputs import IST, Multipliers, both_books, with_entries
+from .fills import Proof, multipliers_at
+from .inputs import IST, Lookup, Multipliers, both_books, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, lead_columns
+from .keys import ORDER_KEY, SAME, OfOrder, leads_at
 from .result_table import BY_ORDER, ResultTable
 
 
@@ -119,93 +120,100 @@ def execution_quality(
     rows, fills = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
     fills, entered, unknown = with_entries(fills, rows)
-    notes: list[Note] = []
-    doubted = entered, unknown
-    columns = _measured(rows, fills, {buy: 1, sell: -1}, multipliers, doubted, notes)
-    return noted(ExecutionQuality._of_columns(columns, rows.zone), notes)
+    sides = _core.Groups([rows, fills], (*ORDER_KEY, "txn_type"))
+    places = _core.decimals_of([(rows, "quantity")])
+    decimals = _core.decimals_of([(fills, "trade_value"), (rows, "price")])
+    made, notes = [], []
+    numbers = sides.numbers(1) if entered else []
+    doubtful = {numbers[row] for row in entered}
+    all_sides = _sides(sides, rows, fills, places, decimals, multipliers)
+    opened = _first_received(all_sides)
+    for side in all_sides:
+        lead = side.lead
+        if side.proof.lacks:
+            notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {side.proof.lacks}"))
+        is_doubtful = side.number in doubtful
+        if (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
+            text = f"order {lead.order_no}: trades of this number may be of another day"
+            notes.append(Note(lead, NO_ENTRY, text))
+            is_doubtful = True
+        elif is_doubtful:
+            text = f"order {lead.order_no}: trades matched by their order_no"
+            notes.append(Note(lead, NO_ENTRY, text))
+        quantity = None if side.quantity is None else side.quantity / 10**places
+        shares = side.filled * (side.proof.multiplier or 0)
+        price = side.price if side.price and side.likeness == SAME else None
+        improvement = None
+        if price is not None and shares and lead.txn_type in (buy, sell):
+            sign = 1 if lead.txn_type == buy else -1
+            improvement = sign * (side.prices // side.legs * shares - side.value)
+        latency, waited = _latency_and_wait(side, opened)
+        made.append(
+            (
+                *(*lead, quantity, side.filled),
+                side.filled / quantity if quantity and not is_doubtful else None,
+                *(side.fills, side.entered, side.started, side.ended, latency, waited),
+                *(_latency(side.received, time) for time in (side.started, side.ended)),
+                *(price, side.value / (10**decimals * shares) if shares else None),
+                None if improvement is None else improvement / (10**decimals * shares),
+                None if improvement is None else improvement / 10**decimals,
+            )
+        )
+    return noted(ExecutionQuality._of(made, rows.zone), notes)
 
 
-def _measured(
+class _Side(NamedTuple):
+    """A side of an order and its trades, added up exactly."""
+
+    lead: Any
+    number: int
+    order: int
+    price: float | None
+    legs: int
+    quantity: int | None
+    prices: Any
+    triggers: int | None
+    likeness: int  # of the prices
+    entered: datetime | None
+    received: datetime | None
+    filled: int
+    value: int
+    fills: int
+    started: datetime | None
+    ended: datetime | None
+    proof: Proof
+
+
+def _sides(
+    sides: _core.Groups,
     orders: Slice,
     trades: Slice,
-    signs: dict[str | None, int],
+    places: int,
+    decimals: int,
     given: Multipliers | None,
-    doubted: tuple[set[int], set[Key]],
-    notes: list[Note],
-) -> list[list[Any]]:
-    """Returns the columns of the result, whose rows are the sides of orders, and notes issues."""
-    sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-    of_order, first = sides.coarser(ORDER_KEY), sides.first()
-    # In the order of the book, but the sides of one order together.
-    chosen = [side for side, row in enumerate(first) if row >= 0]
-    chosen.sort(key=of_order.__getitem__)
-    decimals = _core.decimals_of([(trades, "trade_value"), (orders, "price")])
-    places = _core.decimals_of([(orders, "quantity")])
-    scale = 10**decimals
-    proved, unproved = multipliers_at(trades, sides.first(1), "row {}".format, given)
-    found: tuple[list[Any], ...] = (
-        *(first, sides.sums("quantity", places), sides.sums("price", decimals), sides.counts()),
-        sides.likenesses("price"),
-        *(sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1), sides.counts(1)),
-        proved,
+) -> list[_Side]:
+    """Returns the sides that have an order, those of one order together."""
+    lookup = None if given is None else Lookup("multipliers", given)
+    columns: Any = zip(
+        leads_at(orders, sides.first()),
+        range(len(sides)),
+        sides.coarser(ORDER_KEY),
+        *orders.cells(sides.first(), ["price"]),
+        sides.counts(),
+        sides.sums("quantity", places),
+        sides.sums("price", decimals),
         sides.sums("trigger_price", _core.decimals_of([(orders, "trigger_price")])),
-        sides.extremes("order_date_time", greatest=False),
-        sides.extremes("exch_order_time", greatest=False),
+        sides.likenesses("price"),
+        *(sides.extremes(name, greatest=False) for name in _TIMES),
+        sides.sums("quantity", 0, 1),
+        sides.sums("trade_value", decimals, 1),
+        sides.counts(1),
         *(sides.extremes("exch_trade_time", greatest, 1) for greatest in (False, True)),
+        multipliers_at(trades, sides.first(1), "row {}".format, lookup),
+        strict=True,
     )
-    columns = [[column[side] for side in chosen] for column in found]
-    rows, ordered, totals, legs, same, filled, values, fills, multipliers, *waits = columns
-    triggers, entered, received, started, ended = waits
-    codes, prices = orders.cells(rows, ["txn_type", "price"])
-    leading = lead_columns(orders.cells(rows, ORDER_COLUMNS))
-
-    shares = [
-        traded * multiplier if multiplier else 0
-        for traded, multiplier in zip(filled, multipliers, strict=True)
-    ]
-    prices = [
-        price if price and likeness == SAME else None
-        for price, likeness in zip(prices, same, strict=True)
-    ]
-    better = [
-        signs[code] * (total // count * held - value) if price and held and code in signs else None
-        for price, held, code, total, count, value in zip(
-            prices, shares, codes, totals, legs, values, strict=True
-        )
-    ]
-    averages = [
-        each / (scale * held) if held else None for each, held in zip(values, shares, strict=True)
-    ]
-    quantities = [None if units is None else units / 10**places for units in ordered]
-    entries, unknown = doubted
-    fill_sides = sides.numbers(1) if entries else []
-    doubtful = {fill_sides[row] for row in entries}
-    for side, key in zip(chosen, zip(*leading, strict=True), strict=True):
-        if side in unproved:
-            notes.append(Note(key, UNPROVED, f"order {key[5]}: {unproved[side]}"))
-        if (*key[:2], *key[3:6]) in unknown:
-            doubtful.add(side)
-            text = f"order {key[5]}: trades of this number may be of another day"
-            notes.append(Note(key, NO_ENTRY, text))
-        elif side in doubtful:
-            notes.append(Note(key, NO_ENTRY, f"order {key[5]}: trades matched by their order_no"))
-    ratios = [
-        part / whole if whole and side not in doubtful else None
-        for side, part, whole in zip(chosen, filled, quantities, strict=True)
-    ]
-    return [
-        *leading,
-        *(quantities, filled, ratios),
-        *(fills, entered, started, ended),
-        *_latencies(leading[3], triggers, entered, received, started),
-        *(list(map(_latency, received, times)) for times in (started, ended)),
-        *(prices, averages),
-        [
-            None if each is None else each / (scale * held)
-            for each, held in zip(better, shares, strict=True)
-        ],
-        [None if units is None else units / scale for units in better],
-    ]
+    made = [side for side in map(_Side._make, columns) if side.legs]
+    return sorted(made, key=attrgetter("order"))
 
 
 def _latency(start: datetime | None, end: datetime | None) -> float | None:
@@ -215,39 +223,36 @@ def _latency(start: datetime | None, end: datetime | None) -> float | None:
     return (end - start).total_seconds()
 
 
+_TIMES = ("order_date_time", "exch_order_time")
 _OPEN = time(9, 15)
 _LONGEST = timedelta(minutes=5)  # between entry and the first order that the exchange took
 
+Opened = dict[tuple[str | None, date], datetime]
 
-def _latencies(
-    exchanges: list[str | None],
-    triggers: list[int | None],
-    entered: list[datetime | None],
-    received: list[datetime | None],
-    started: list[datetime | None],
-) -> tuple[list[float | None], list[float | None]]:
-    """Returns the seconds from entry to the exchange: latencies, and apart from them waits.
+
+def _first_received(sides: list[_Side]) -> Opened:
+    """Returns when each exchange took its first order of each day."""
+    opened: Opened = {}
+    for side in sides:
+        if side.received is not None:
+            key = side.lead.exchange, side.received.date()
+            opened[key] = min(side.received, opened.get(key, side.received))
+    return opened
+
+
+def _latency_and_wait(side: _Side, opened: Opened) -> tuple[float | None, float | None]:
+    """Returns the seconds from entry to the exchange: a latency, or else a wait.
 
     That an exchange had taken no order yet shows that it was not open, unless it is this order
     which was the first: then only the time of day does, or how long it took.
     """
-    first: dict[tuple[str | None, date], datetime] = {}
-    for exchange, at in zip(exchanges, received, strict=True):
-        if at is not None:
-            key = exchange, at.date()
-            first[key] = min(at, first.get(key, at))
-    latencies: list[float | None] = []
-    waits: list[float | None] = []
-    columns = zip(exchanges, triggers, entered, received, started, strict=True)
-    for exchange, trigger, start, end, fill in columns:
-        seconds, has_waited = _latency(start, end), bool(trigger)
-        if start is not None and end is not None:
-            opened = first[exchange, end.date()]
-            clock = start if start.tzinfo is None else start.astimezone(IST)
-            early = clock.time() < _OPEN or opened - start > _LONGEST
-            has_waited |= start < opened and early
-            if fill is not None and fill < end:  # a change, after the order had traded
-                seconds = None
-        latencies.append(None if has_waited else seconds)
-        waits.append(seconds if has_waited else None)
-    return latencies, waits
+    start, end = side.entered, side.received
+    seconds, has_waited = _latency(start, end), bool(side.triggers)
+    if start is not None and end is not None:
+        first = opened[side.lead.exchange, end.date()]
+        clock = start if start.tzinfo is None else start.astimezone(IST)
+        early = clock.time() < _OPEN or first - start > _LONGEST
+        has_waited |= start < first and early
+        if side.started is not None and side.started < end:  # a change, after it had traded
+            seconds = None
+    return (None, seconds) if has_waited else (seconds, None)

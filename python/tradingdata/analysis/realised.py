@@ -12,7 +12,7 @@ from .._util.declarations import kinds_of
 from ..display.text import group
 from ..table.rows import declared
 from .inputs import days_text, is_missing
-from .keys import CONTRACT, REQUIRED, Key, Keyed, kind_of, missing_expiries
+from .keys import CONTRACT, REQUIRED, Key, Keyed, contract_of, kind_of, missing_expiries
 from .result_table import BY_CONTRACT, ResultTable
 
 LONG = "long"
@@ -89,7 +89,7 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
     if isinstance(lots, (str, bytes, Mapping)) or not isinstance(lots, (Lots, Iterable)):
         raise TypeError(_EXPECTED.format(argument, type(lots).__name__))
     read = [_read(argument, at, lot) for at, lot in enumerate(lots)]
-    expiries = missing_expiries([tuple(getattr(lot, name) for name in CONTRACT) for lot in read])
+    expiries = missing_expiries(list(map(contract_of, read)))
     for at, expiry in expiries.items():
         known = read[at].multiplier or None
         read[at] = read[at]._replace(  # type: ignore[attr-defined]
@@ -255,7 +255,7 @@ class RealisedPnl(ResultTable[Realised]):
     unmatched: Lots
     open_lots: Lots
     expired: Lots
-    _contracts: dict[Key, tuple[int | None, str]]  # multiplier and kind
+    _facts: dict[Key, Any]  # multiplier and kind of each key
     _matches: Matches | Callable[[], Matches]
 
     @property

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import multipliers_at
-from .inputs import Multipliers, amount, both_books, with_entries
+from .fills import Proof, multipliers_at
+from .inputs import Lookup, Multipliers, amount, both_books, with_entries
 from .issues import UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
+from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder, leads_at
 from .result_table import BY_ORDER, ResultTable
 
 AGREES = "agrees"
@@ -163,32 +164,38 @@ def compared(
     """Returns the comparison of two books, and its issues."""
     order_rows, fills = both_books(orders, trades)
     total = len(fills)
-    began = {
-        party: min(days, default=date.min)
-        for party, days in _days_of(fills, "exch_trade_time").items()
-    }
+    days = _days_of(fills, "exch_trade_time")
+    began = {party: min(of_party, default=date.min) for party, of_party in days.items()}
     fills, entered, unknown = with_entries(fills, order_rows)
     order_rows, also_entered, also_unknown = with_entries(order_rows, fills)
     covered = _days_of(order_rows, _ENTERED)
-    rows_of = zip(*map(fills.column, (*_PARTY, _ENTERED)), strict=True)
+    parties = zip(*map(fills.column, (*_PARTY, _ENTERED)), strict=True)
     numbers = [  # a trade without an entry time counts as one of the orders' days
         row
-        for row, (*party, at) in enumerate(rows_of)
+        for row, (*party, at) in enumerate(parties)
         if at is None or at.date() in covered.get(tuple(party), {at.date()})
     ]
     if len(numbers) < total:
         fills = fills.take(numbers)
-    doubted = also_entered, {at for at, row in enumerate(numbers) if row in entered}
-    notes: list[Note] = []
-    rows = _rows_of(
-        order_rows,
-        fills,
-        tolerance,
-        (multipliers, lambda row: f"row {numbers[row]}"),
-        doubted,
-        (began, set(covered), unknown | also_unknown),
-        notes,
-    )
+        entered = {at for at, row in enumerate(numbers) if row in entered}
+    sides = _core.Groups([order_rows, fills], (*ORDER_KEY, "txn_type"))
+    decimals = _core.decimals_of([(order_rows, "avg_traded_price"), (fills, "trade_value")])
+    places = _core.decimals_of([(order_rows, "traded_qty")])
+    filled = sides.sums("traded_qty", places)
+    paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
+    legs = _sides(sides, 0, order_rows, also_entered, filled, paid)
+    traded, values = sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1)
+    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
+    proofs = multipliers_at(fills, sides.first(1), lambda row: f"row {numbers[row]}", lookup)
+    executed = _sides(sides, 1, fills, entered, traded, values, proofs)
+    units = _Units(10**places, 10 ** (decimals + places), Fraction(repr(tolerance)))
+    known = _Known(began, set(covered), unknown | also_unknown)
+    rows, notes = [], []
+    for leg, fill in _pairs(sides.coarser(ORDER_KEY), legs, executed):
+        lead = (leg if leg.rows else fill).lead
+        rows.append((*lead, _finding(leg, fill, units, known), *_amounts(leg, fill, units)))
+        if fill.proof.lacks:
+            notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {fill.proof.lacks}"))
     made = Reconciliation._of(rows)
     made.other_days = total - len(fills)
     return made, notes
@@ -203,131 +210,142 @@ def _days_of(rows: Slice, field: str) -> dict[Key, set[date]]:
     return found
 
 
-def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+class _Known(NamedTuple):
+    """What is known by account and client: the first day of trades, and whether it has orders.
+
+    ``unknown`` has the order numbers of which some rows do not say on which of several days they
+    were entered.
+    """
+
+    began: dict[Key, date]
+    covered: set[Key]
+    unknown: set[Key]
+
+
+class _Units(NamedTuple):
+    """How many units of an order's quantity and of a product are 1, and how much may differ."""
+
+    quantity: int
+    product: int
+    tolerance: Fraction
+
+
+class _Side(NamedTuple):
+    """A side of an order in one of the books, whose rows are added up; None if one lacks a value.
+
+    The quantity of an order is in units, and its value a product; those of trades are not.
+    """
+
+    rows: int
+    quantity: Any
+    value: Any
+    likenesses: tuple[int, ...] = ()
+    proof: Proof = Proof(None)
+    lead: Any = None
+    lacks_entry: bool = False
+
+
+_NONE = _Side(0, None, None), _Side(0, 0, 0)  # no leg, and no trade
+
+
+def _sides(
+    sides: _core.Groups,
+    part: int,
+    rows: Slice,
+    lacking: set[int],
+    quantities: list[int | None],
+    values: list[int | None],
+    proofs: Iterable[Proof] = repeat(Proof(None)),
+) -> list[_Side]:
+    """Returns each side in one of the books; ``lacking`` are rows without a time of entry."""
+    likenesses = zip(*(sides.likenesses(name, part) for name in _DIFFERS), strict=True)
+    leads = leads_at(rows, sides.first(part))
+    columns = zip(sides.counts(part), quantities, values, likenesses, proofs, leads, strict=False)
+    made = [_Side(*facts) if facts[0] else _NONE[part] for facts in columns]
+    numbers = sides.numbers(part) if lacking else []
+    for number in {numbers[row] for row in lacking}:
+        made[number] = made[number]._replace(lacks_entry=True)
+    return made
+
+
+Pairs = list[tuple[_Side, _Side]]
+
+
+def _pairs(orders: list[int], legs: list[_Side], fills: list[_Side]) -> Pairs:
+    """Returns which side of an order in the order book belongs to which in the trade book."""
+    pairs = list(zip(legs, fills, strict=True))
+    if max(orders, default=-1) + 1 == len(orders):  # no order has two sides
+        return pairs
+    of_order: dict[int, Pairs] = {}
+    for order, pair in zip(orders, pairs, strict=True):
+        of_order.setdefault(order, []).append(pair)
+    return [pair for found in of_order.values() for pair in _crossed(found)]
+
+
+def _crossed(pairs: Pairs) -> Pairs:
     """Returns the sides of one order, those without a leg last.
 
     Where a single side is left over in each book, the two are one pair, whose sides differ.
     """
-    without_leg = [fill for leg, fill in pairs if leg < 0]
-    without_fill = [leg for leg, fill in pairs if fill < 0]
+    without_leg = [fill for leg, fill in pairs if not leg.rows]
+    without_fill = [leg for leg, fill in pairs if not fill.rows]
     if len(without_leg) == len(without_fill) == 1:
-        return [(leg, without_leg[0] if fill < 0 else fill) for leg, fill in pairs if leg >= 0]
-    return sorted(pairs, key=lambda pair: pair[0] < 0)
+        return [(leg, fill if fill.rows else without_leg[0]) for leg, fill in pairs if leg.rows]
+    return sorted(pairs, key=lambda pair: not pair[0].rows)
 
 
-def _pairs(sides: _core.Groups) -> list[tuple[int, int]]:
-    """Returns which side of an order in the order book belongs to which in the trade book.
-
-    A side that is missing in one of the books is -1 there.
-    """
-    orders_of = sides.coarser(ORDER_KEY)
-    pairs = [
-        (side if leg >= 0 else -1, side if fill >= 0 else -1)
-        for side, (leg, fill) in enumerate(zip(sides.first(), sides.first(1), strict=True))
-    ]
-    if max(orders_of, default=-1) + 1 == len(orders_of):  # no order has two sides
-        return pairs
-    of_order: dict[int, list[tuple[int, int]]] = {}
-    for order, pair in zip(orders_of, pairs, strict=True):
-        of_order.setdefault(order, []).append(pair)
-    return [
-        pair
-        for found in of_order.values()
-        for pair in (_crossed(found) if len(found) > 1 else found)
-    ]
-
-
-def _rows_of(
-    orders: Slice,
-    trades: Slice,
-    tolerance: float,
-    given: tuple[Multipliers | None, Callable[[int], str]],
-    doubted: tuple[set[int], set[int]],
-    known: tuple[dict[Key, date], set[Key], set[Key]],
-    notes: list[Note],
-) -> Iterator[tuple[Any, ...]]:
-    """Yields the rows of the result, in the order of the books.
-
-    ``known`` has, by account and client, the first day of the trades, and those with orders; and
-    the order numbers of which some rows do not say on which of several days they were entered.
-    """
-    began, covered, unknown = known
-    sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-    decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
-    places = _core.decimals_of([(orders, "traded_qty")])
-    unit, scale = 10**places, 10 ** (decimals + places)
-    allowed = Fraction(repr(tolerance)) * scale
-    # By side, in exact units, None if a value is missing; the last value is that of the side -1.
-    first, first_fill = [*sides.first(), -1], [*sides.first(1), -1]
-    legs, fills = [*sides.counts(), 0], [*sides.counts(1), 0]
-    filled = [*sides.sums("traded_qty", places), None]
-    bought = [*sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals), None]
-    traded = [*sides.sums("quantity", 0, 1), 0]
-    values = [*sides.sums("trade_value", decimals, 1), 0]
-    multipliers, unproved = multipliers_at(trades, first_fill, given[1], given[0])
-    doubtful = [
-        {numbers[row] for row in rows}
-        for numbers, rows in zip((sides.numbers(), sides.numbers(1)), doubted, strict=True)
-    ]
-    alike = [
-        ([*sides.likenesses(name), SAME], [*sides.likenesses(name, 1), SAME]) for name in _DIFFERS
-    ]
-    pairs = _pairs(sides)
-    of_orders = orders.cells([first[leg] for leg, _ in pairs], ORDER_COLUMNS)
-    of_trades = trades.cells([first_fill[fill] for _, fill in pairs], ORDER_COLUMNS)
-    cells = zip(zip(*of_orders, strict=True), zip(*of_trades, strict=True), strict=True)
-    for (leg, fill), (ordered, executed) in zip(pairs, cells, strict=True):
-        account, client, entered, *others = ordered if leg >= 0 else executed
-        quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
-        multiplier = multipliers[fill]
-        day, party = entered and entered.date(), (account, client)
-        leading = (account, client, day, *others)
-        is_apart = quantity is None or shares is None or quantity != shares * unit
-        is_early, incomplete = day and day < began.get(party, date.min), ""
-        if is_early and None not in (quantity, shares) and shares * unit < quantity:
-            incomplete = "earlier days missing"
-        if is_apart and (*party, *others[:3]) in unknown:
-            finding = VALUE_MISSING
-        elif leg < 0:
-            finding = "no order" if party in covered else "order book empty"
-        elif quantity is None or shares is None:
-            finding = VALUE_MISSING
-        elif fill < 0:
-            finding = (incomplete or "no trades") if quantity else AGREES
-        else:
-            likenesses = [of_legs[leg] | of_fills[fill] for of_legs, of_fills in alike]
-            finding = _difference(ordered, executed, likenesses)
-            if finding == AGREES and quantity != shares * unit:
-                finding = incomplete or "quantity differs"
-            elif finding == AGREES:
-                lacks = None in (client, *others[:3]) or leg in doubtful[0] or fill in doubtful[1]
-                if lacks or paid is None or value is None:
-                    finding = VALUE_MISSING
-                elif multiplier is None:
-                    finding = UNKNOWN
-                elif abs(paid * multiplier - value * unit) > allowed * shares * multiplier:
-                    finding = "price differs"
-        if fill in unproved:
-            notes.append(Note(leading, UNPROVED, f"order {leading[5]}: {unproved[fill]}"))
-        yield (
-            *(*leading, finding),
-            *(legs[leg], fills[fill], None if quantity is None else quantity / unit, shares),
-            None if paid is None or not quantity else paid * unit / (scale * quantity),
-            _ratio(value, unit, multiplier and shares and scale * multiplier * shares),
-            0.0 if paid == 0 else _ratio(paid, multiplier, scale),
-            None if value is None else value * unit / scale,
-            multiplier,
-        )
+def _finding(leg: _Side, fill: _Side, units: _Units, known: _Known) -> str:
+    """Returns what the comparison of a side finds."""
+    lead = (leg if leg.rows else fill).lead
+    party, number = lead[:2], (lead.exchange, lead.segment, lead.order_no)
+    is_known = leg.quantity is not None and fill.quantity is not None
+    lacks = leg.quantity - fill.quantity * units.quantity if is_known else None
+    is_early = lead.day is not None and lead.day < known.began.get(party, date.min)
+    incomplete = "earlier days missing" if is_early and lacks is not None and lacks > 0 else ""
+    multiplier = fill.proof.multiplier
+    if lacks != 0 and (*party, *number) in known.unknown:
+        return VALUE_MISSING
+    if not leg.rows:
+        return "no order" if party in known.covered else "order book empty"
+    if lacks is None:
+        return VALUE_MISSING
+    if not fill.rows:
+        return (incomplete or "no trades") if leg.quantity else AGREES
+    if (difference := _difference(leg, fill)) != AGREES:
+        return difference
+    if lacks:
+        return incomplete or "quantity differs"
+    if leg.lacks_entry or fill.lacks_entry:
+        return VALUE_MISSING
+    if None in (lead.client_id, *number, leg.value, fill.value):
+        return VALUE_MISSING
+    if multiplier is None:
+        return UNKNOWN
+    apart = abs(leg.value * multiplier - fill.value * units.quantity)
+    allowed = units.tolerance * units.product * fill.quantity * multiplier
+    return "price differs" if apart > allowed else AGREES
 
 
-def _ratio(amount: int | None, unit: int | None, whole: int | None) -> float | None:
-    return amount * unit / whole if amount is not None and unit and whole else None
-
-
-def _difference(ordered: tuple[Any, ...], executed: tuple[Any, ...], likenesses: list[int]) -> str:
+def _difference(leg: _Side, fill: _Side) -> str:
     """Returns the finding on the fields that must be the same."""
-    for (name, finding), likeness in zip(_DIFFERS.items(), likenesses, strict=True):
-        place = ORDER_COLUMNS.index(name)
-        if likeness != SAME or ordered[place] != executed[place]:
+    for at, (name, finding) in enumerate(_DIFFERS.items()):
+        likeness = leg.likenesses[at] | fill.likenesses[at]
+        if likeness != SAME or getattr(leg.lead, name) != getattr(fill.lead, name):
             return VALUE_MISSING if likeness & SOME_MISSING else finding
     return AGREES
+
+
+def _amounts(leg: _Side, fill: _Side, units: _Units) -> tuple[Any, ...]:
+    """Returns the columns after the finding."""
+    multiplier, shares, unit, scale = fill.proof.multiplier, fill.quantity, *units[:2]
+
+    def ratio(amount: int | None, count: int | None, whole: int | None) -> float | None:
+        return amount * count / whole if amount is not None and count and whole else None
+
+    return (
+        *(leg.rows, fill.rows, ratio(leg.quantity, 1, unit), shares),
+        ratio(leg.value, unit, leg.quantity and scale * leg.quantity),
+        ratio(fill.value, unit, multiplier and shares and scale * multiplier * shares),
+        0.0 if leg.value == 0 else ratio(leg.value, multiplier, scale),
+        *(ratio(fill.value, unit, scale), multiplier),
+    )

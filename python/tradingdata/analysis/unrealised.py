@@ -12,8 +12,8 @@ from ..table.rows import declared
 from .changes import LotChange, begun, moments_of, under
 from .inputs import Lookup, Prices
 from .isins import MATCH_BY, by_isin, is_by_isin
-from .issues import UNPRICED, UNPROVED, Note, named, noted, unused
-from .keys import CONTRACT, KEY, KEYED, Key, Keyed, contract_of
+from .issues import UNPRICED, UNPROVED, Note, about, noted, unused
+from .keys import CONTRACT, Key, Keyed, contract_of, key_of, lead_of
 from .position import Positions
 from .realised import LONG, SHORT, GivenLots, RealisedPnl, read_lots, rows_of
 from .result_table import BY_CONTRACT, ResultTable
@@ -136,9 +136,8 @@ def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
     """Returns the issues of open quantities: those without a price or a multiplier."""
     notes = []
     for row in values.unpriced:
-        leading = tuple(getattr(row, name) for name in KEYED)
         problem = UNPRICED if row.price is None else UNPROVED
-        notes.append(Note(leading, problem, f"{named(leading)}: in no sum"))
+        notes.append(about(lead_of(row), problem, "in no sum"))
     if notes:  # otherwise what else a list of closing prices has is no mistake
         notes += unused("prices", price_of.unmatched(map(contract_of, values)))
     return notes
@@ -175,7 +174,7 @@ def _of_lots(lots: Any) -> Iterable[Open]:
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # shares are counted as such
-        key = tuple(getattr(lot, name) for name in KEY)
+        key = key_of(lot)
         _, quantity, value, known, kind = found.get(
             key, (lot, 0, Fraction(0), multiplier, lot.kind)
         )
@@ -195,7 +194,7 @@ def _row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
     shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
     market = None if price is None or shares is None else price * shares
     return (
-        *(*(getattr(key, name) for name in KEYED), quantity, float(value)),
+        *(*lead_of(key), quantity, float(value)),
         float(value / shares) if shares else None,
         float(price) if price is not None and quantity else None,
         None if market is None else float(market),
