@@ -34,6 +34,10 @@ constexpr std::chrono::year_month_day calendar_date(std::int32_t days) {
 inline constexpr std::int32_t zero_date =
     days_since_epoch({std::chrono::year(1), std::chrono::January, std::chrono::day(1)});
 
+// The last day that the service's form can write.
+inline constexpr std::int32_t last_date =
+    days_since_epoch({std::chrono::year(9999), std::chrono::December, std::chrono::day(31)});
+
 enum class TimeFit : std::uint8_t {
   documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
   other_form,  // with a T, a fraction or an offset; of a date: with midnight

@@ -21,10 +21,6 @@ namespace tradingdata::detail {
 
 namespace {
 
-constexpr std::int32_t first_day = zero_date;
-constexpr std::int32_t last_day =
-    days_since_epoch({std::chrono::year(9999), std::chrono::December, std::chrono::day(31)});
-
 bool takes(Kind kind, const WireType& type) {
   if (type.wire == Wire::null || type.is_text()) return true;
   const bool numeric = type.is_integer() || type.is_float() || type.wire == Wire::decimal;
@@ -46,20 +42,14 @@ UnsupportedColumn unsupported(const Field& field) {
                            ", and the Arrow data has another type: cast it before it is passed");
 }
 
-bool has_values(const ArrayReader& values) {
-  bool found = false;
-  values.with_values([&](const auto* of_rows) {
-    for (std::int64_t row = 0; row < values.length() && !found; ++row) {
-      found = values.valid(row) && !std::isnan(static_cast<double>(of_rows[row]));
-    }
-  });
-  return found;
-}
+// What a value is in a column of a kind. Types that the kind does not take (`takes`) do not occur.
 
-void set_null(TableBuilder& table, int field, std::int64_t first, std::int64_t count) {
-  for (std::int64_t row = first; row < first + count; ++row) table.set_null(field, row);
+Converted<std::int64_t> as_integer(std::string_view text) {
+  return integer_from(text);
 }
-
+Converted<std::int64_t> as_integer(const Decimal& value) {
+  return integer_from(value.digits);
+}
 template <typename Value>
 Converted<std::int64_t> as_integer(Value value) {
   if constexpr (std::is_floating_point_v<Value>) {
@@ -79,6 +69,12 @@ Converted<std::int64_t> as_integer(Value value) {
   }
 }
 
+Converted<double> as_number(std::string_view text) {
+  return number_from(text);
+}
+Converted<double> as_number(const Decimal& value) {
+  return number_from(value.digits);
+}
 template <typename Value>
 Converted<double> as_number(Value value) {
   if constexpr (std::is_floating_point_v<Value>) {
@@ -93,234 +89,258 @@ Converted<double> as_number(Value value) {
   }
 }
 
-// `zoned`: the value is an instant, whose wall clock time may be on the day before or after.
-TRADINGDATA_INLINE Converted<std::int64_t> as_time(std::int64_t value, std::int64_t per_second,
-                                                   bool zoned) {
-  Converted<std::int64_t> time;
-  std::int64_t micros = value;
-  if (per_second > micros_per_second) {
-    const std::int64_t finer = per_second / micros_per_second;
-    micros = value / finer - (value % finer < 0 ? 1 : 0);
-    if (value % finer != 0) time.problem = Problem::time_cut;
-  } else {
-    const std::int64_t coarser = micros_per_second / per_second;
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (value > most / coarser || value < -(most / coarser)) {
-      return {.problem = Problem::out_of_range};
+// The unit of times, with what would otherwise be divided for each of them.
+class TimeUnit {
+ public:
+  // `zoned`: values are instants, whose wall clock times may be on the day before or after.
+  TimeUnit(std::int64_t per_second, bool zoned)
+      : finer_(std::max<std::int64_t>(per_second / micros_per_second, 1)),
+        coarser_(per_second > 0 ? std::max<std::int64_t>(micros_per_second / per_second, 1) : 1),
+        most_(std::numeric_limits<std::int64_t>::max() / coarser_),
+        end_((last_date + 1 - (zoned ? 1 : 0)) * micros_per_day),
+        zoned_(zoned) {}
+
+  TRADINGDATA_INLINE Converted<std::int64_t> micros_of(std::int64_t value) const {
+    if (value > most_ || value < -most_) return {.problem = Problem::out_of_range};
+    std::int64_t micros = value * coarser_;
+    std::optional<Problem> problem;
+    if (finer_ > 1) {
+      micros = value / finer_ - (value % finer_ < 0 ? 1 : 0);
+      if (value % finer_ != 0) problem = Problem::time_cut;
     }
-    micros = value * coarser;
+    if (micros == zero_date * micros_per_day && !problem && !zoned_) return {};
+    constexpr std::int64_t first = (zero_date + 1) * micros_per_day;
+    if (micros < first || micros >= end_) return {.problem = Problem::out_of_range};
+    return {micros, problem};
   }
-  const std::int64_t first = first_day + (zoned ? 1 : 0);
-  const std::int64_t last = last_day - (zoned ? 1 : 0);
-  if (micros < first * micros_per_day || micros >= (last + 1) * micros_per_day) {
-    return {.problem = Problem::out_of_range};
-  }
-  if (micros == zero_date * micros_per_day && !time.problem) return {};
-  if (day_of(micros) == zero_date) return {.problem = Problem::out_of_range};
-  time.cell = micros;
-  return time;
-}
+
+ private:
+  std::int64_t finer_;
+  std::int64_t coarser_;
+  std::int64_t most_;
+  std::int64_t end_;
+  bool zoned_;
+};
 
 Converted<std::int32_t> as_date(std::int64_t days) {
-  if (days < first_day || days > last_day) return {.problem = Problem::out_of_range};
+  if (days < zero_date || days > last_date) return {.problem = Problem::out_of_range};
   if (days == zero_date) return {};
   return {static_cast<std::int32_t>(days)};
 }
 
-Converted<std::int32_t> as_date_of(std::int64_t value, std::int64_t per_second) {
-  const Converted<std::int64_t> time = as_time(value, per_second, false);
+Converted<std::int32_t> as_date_of(const Converted<std::int64_t>& time) {
   if (!time.cell) return {.problem = time.problem};
   const std::int32_t day = day_of(*time.cell);
   if (time.problem || *time.cell != day * micros_per_day) return {.problem = Problem::not_date};
   return as_date(day);
 }
 
-// Notes that a row has no value, or another one, where the column has one.
-void note(TableBuilder& table, int field, Problem problem, std::int64_t row,
-          const std::string& raw) {
-  const std::string_view name = table.table().schema().field(field).name;
-  std::vector<Issue>& issues = table.issues();
-  auto found = std::ranges::find_if(
-      issues, [&](const Issue& issue) { return issue.problem == problem && issue.field == name; });
-  if (found == issues.end()) {
-    found = issues.insert(found, {std::string(name), problem, 0, row, raw});
-  }
-  ++found->count;
-}
-
-// These fill the rows of a field from `first` on, which must be reserved.
-
-template <typename Cell, typename Convert>
-void fill_cells(TableBuilder& table, int field, const ArrayReader& values, std::int64_t first,
-                const Convert& convert) {
-  auto* const cells = table.cells<Cell>(field) + first;
-  values.with_values([&](const auto* of_rows) {
-    for (std::int64_t row = 0; row < values.length(); ++row) {
-      Converted<Cell> converted;
-      if (values.valid(row)) converted = convert(of_rows[row]);
-      if (converted.problem) [[unlikely]]
-        note(table, field, *converted.problem, first + row, std::to_string(of_rows[row]));
-      if (converted.cell) {
-        cells[row] = *converted.cell;
-      } else {
-        table.set_null(field, first + row);
-      }
-    }
-  });
-}
-
-void fill_texts(TableBuilder& table, int field, const ArrayReader& values, std::int64_t first,
-                bool mask) {
-  auto* const cells = table.cells<TextView>(field) + first;
-  const std::string_view name = table.table().schema().field(field).name;
-  std::int64_t next = 0;  // rows before it are done
-  const auto skip_to = [&](std::int64_t row) {
-    for (; next < row; ++next) table.set_null(field, first + next);
-  };
-  values.each_text([&](std::int64_t row, std::string_view text) {
-    skip_to(row);
-    if (!values.is_ascii()) check_utf8(name, text);
-    TextView& cell = cells[next++];
-    if (mask || text.size() > TextView::inline_capacity) {
-      cell = table.keep_text(mask ? std::string_view(masked(text)) : text);
-    } else if (values.text_end() - text.data() >= static_cast<std::ptrdiff_t>(sizeof cell)) {
-      store_view(&cell, text.data(), text.size(), 0);
-    } else {
-      cell.hold(text);
-    }
-  });
-  skip_to(values.length());
-}
-
-std::string json_of(std::string_view text) {
-  constexpr std::int64_t most = 64;  // as of a value that was decoded
-  std::string json;
-  put_json_text(json, text);
-  return redacted_line(json, most, nullptr);
-}
-
-// Fills cells of another kind from text, as the decoder does.
-template <typename Cell, typename Convert>
-void fill_from_text(TableBuilder& table, int field, const ArrayReader& values, std::int64_t first,
-                    const Convert& convert) {
-  auto* const cells = table.cells<Cell>(field) + first;
-  const Field& declared = table.table().schema().field(field);
-  const bool numeric = declared.kind == Kind::integer || declared.kind == Kind::number;
-  std::int64_t next = 0;  // rows before it are done
-  const auto skip_to = [&](std::int64_t row) {
-    for (; next < row; ++next) table.set_null(field, first + next);
-  };
-  values.each_text([&](std::int64_t row, std::string_view text) {
-    skip_to(row);
-    check_utf8(declared.name, text);
-    const Converted<Cell> converted = convert(first + row, text);
-    const auto note_of = [&](Problem problem) {
-      note(table, field, problem, first + row, json_of(text));
-    };
-    if (!converted.cell) {
-      if (converted.problem) note_of(text.empty() ? Problem::empty_text : *converted.problem);
-      return;  // the next skip stores none
-    }
-    cells[next++] = *converted.cell;
-    if (numeric) note_of(Problem::number_as_text);
-    if (converted.problem) note_of(*converted.problem);
-  });
-  skip_to(values.length());
-}
-
-// The exact digits of a number, which text columns keep; nothing where some are lost.
+// The exact digits of a value, which text columns keep; nothing where some are lost.
 template <typename Value>
-Converted<std::string> as_digits(Value value) {
+Converted<std::string> as_digits(const Value& value) {
   if constexpr (std::is_floating_point_v<Value>) {
     constexpr double exact = 9007199254740992.0;  // larger ones may have been rounded
     const double number = value;
     if (std::isnan(number)) return {};
     if (std::isinf(number)) return {.problem = Problem::not_text};
-    if (number != std::floor(number)) return {.cell = digits_of(value)};
+    if (number != std::floor(number)) return {digits_of(value)};
     if (std::abs(number) > exact) return {.problem = Problem::would_round};
-    return {.cell = digits_of(static_cast<std::int64_t>(number))};
+    return {digits_of(static_cast<std::int64_t>(number))};
   } else {
-    return {.cell = digits_of(+value)};
+    return {written(value)};
   }
 }
 
-// Fills a text column from values of another type.
-void fill_as_text(TableBuilder& table, int field, const WireType& type, const ArrayReader& values,
-                  std::int64_t first, bool mask) {
-  auto* const cells = table.cells<TextView>(field) + first;
-  const auto put = [&](std::int64_t row, const Converted<std::string>& converted) {
-    if (converted.cell) {
-      cells[row] = table.keep_text(mask ? masked(*converted.cell) : *converted.cell);
-    } else {
-      table.set_null(field, first + row);
-    }
-    if (!converted.cell && !converted.problem) return;  // NaN
-    note(table, field, converted.problem.value_or(Problem::text_as_number), first + row,
-         mask || !converted.cell ? std::string() : *converted.cell);
-  };
-  const auto each_valid = [&](const auto& text_of) {
-    for (std::int64_t row = 0; row < values.length(); ++row) {
-      if (values.valid(row)) {
-        put(row, text_of(row));
-      } else {
-        table.set_null(field, first + row);
-      }
-    }
-  };
-  using Text = Converted<std::string>;
-  if (type.wire == Wire::boolean) {
-    return each_valid(
-        [&](std::int64_t row) { return Text{values.boolean(row) ? "true" : "false"}; });
-  }
-  if (type.wire == Wire::decimal) {
-    return each_valid([&](std::int64_t row) { return Text{values.decimal(row, type)}; });
-  }
-  values.with_values([&](const auto* of_rows) {
-    each_valid([&](std::int64_t row) { return as_digits(of_rows[row]); });
+// The JSON of a value, as an issue shows it.
+std::string shown(std::string_view text) {
+  constexpr std::int64_t most = 64;  // as of a value that was decoded
+  std::string json;
+  put_json_text(json, text);
+  return redacted_line(json, most, nullptr);
+}
+template <typename Value>
+std::string shown(const Value& value) {
+  return written(value);
+}
+
+// Notes that a row has no value, or another one, where the column has one, which `raw` gives.
+template <typename Raw>
+void note(TableBuilder& table, int field, Problem problem, std::int64_t row, const Raw& raw) {
+  const Field& noted = table.table().schema().field(field);
+  std::vector<Issue>& issues = table.issues();
+  auto found = std::ranges::find_if(issues, [&](const Issue& issue) {
+    return issue.problem == problem && issue.field == noted.name;
   });
+  if (found == issues.end()) {
+    const std::string visible = noted.personal() ? std::string() : raw();
+    found = issues.insert(found, {std::string(noted.name), problem, 0, row, visible});
+  }
+  ++found->count;
 }
 
-template <typename Cell, typename Convert>
-void fill_from_decimals(TableBuilder& table, int field, const WireType& type,
-                        const ArrayReader& values, std::int64_t first, const Convert& convert) {
-  auto* const cells = table.cells<Cell>(field) + first;
-  for (std::int64_t row = 0; row < values.length(); ++row) {
-    Converted<Cell> converted;
-    if (values.valid(row)) {
-      const std::string digits = values.decimal(row, type);
-      converted = convert(digits);
-      if (converted.problem) note(table, field, *converted.problem, first + row, digits);
+// Fills the rows of a field with the values of a part.
+class Filler {
+ public:
+  Filler(TableBuilder& table, int field, const ArrowPart& part, std::vector<TextOffset>& offsets)
+      : table_(table),
+        position_(field),
+        field_(table.table().schema().field(field)),
+        part_(part),
+        values_(part.values),
+        offsets_(offsets) {}
+
+  void fill() {
+    const WireType& type = values_.type();
+    const TimeUnit unit(type.per_second, !type.zone.empty());
+    for (std::int64_t row = 0; row < values_.length() && values_.may_have_nulls(); ++row) {
+      if (!values_.valid(row)) table_.set_null(position_, part_.first + row);
     }
-    if (converted.cell) {
-      cells[row] = *converted.cell;
-    } else {
-      table.set_null(field, first + row);
+    switch (field_.kind) {
+      case Kind::text:
+        if (type.is_text()) return fill_texts();
+        return fill_cells<TextView>([&](const auto& value, auto) { return as_text(value); });
+      case Kind::integer:
+        return fill_cells<std::int64_t>([](const auto& value, auto) { return as_integer(value); });
+      case Kind::number:
+        return fill_cells<double>([](const auto& value, auto) { return as_number(value); });
+      case Kind::timestamp:
+        return fill_cells<std::int64_t>([this, unit](const auto& value, auto row) {
+          if constexpr (is_text<decltype(value)>) return time_of(value, row);
+          const auto units = units_of(value);
+          return units ? unit.micros_of(*units) : Converted<std::int64_t>();
+        });
+      case Kind::date:
+        return fill_cells<std::int32_t>([&](const auto& value, auto) {
+          if constexpr (is_text<decltype(value)>) return date_from(value);
+          const auto units = units_of(value);
+          if (!units) return Converted<std::int32_t>();
+          return type.wire == Wire::date32 ? as_date(*units) : as_date_of(unit.micros_of(*units));
+        });
     }
   }
-}
 
-void fill_from_texts(TableBuilder& table, int field, const ArrowPart& part,
-                     std::vector<TextOffset>& offsets) {
-  const auto cells = [&]<typename Cell>(Cell, const auto& convert) {
-    fill_from_text<Cell>(table, field, part.values, part.first, convert);
-  };
-  switch (table.table().schema().field(field).kind) {
-    case Kind::text: return fill_texts(table, field, part.values, part.first, part.mask);
-    case Kind::integer:
-      return cells(std::int64_t{}, [](std::int64_t, auto text) { return integer_from(text); });
-    case Kind::number:
-      return cells(double{}, [](std::int64_t, auto text) { return number_from(text); });
-    case Kind::date:
-      return cells(std::int32_t{}, [](std::int64_t, auto text) { return date_from(text); });
-    case Kind::timestamp:
-      return cells(std::int64_t{}, [&](std::int64_t row, std::string_view text) {
-        std::optional<int> offset;
-        const Converted<std::int64_t> time = time_from(text, offset);
-        if (offset) offsets.push_back({*offset, field, row, json_of(text)});
-        return time;
+ private:
+  template <typename Value>
+  static constexpr bool is_text = std::is_same_v<Value, const std::string_view&>;
+
+  template <typename Cell, typename Convert>
+  void fill_cells(const Convert& convert) {
+    auto* const cells = table_.cells<Cell>(position_) + part_.first;
+    const bool numeric = field_.kind == Kind::integer || field_.kind == Kind::number;
+    values_.each([&](std::int64_t row, const auto& value) {
+      if constexpr (is_text<decltype(value)>) check_utf8(field_.name, value);
+      Converted<Cell> converted = convert(value, part_.first + row);
+      if constexpr (is_text<decltype(value)>) {
+        if (numeric && converted.cell) note_value(Problem::number_as_text, row, value);
+        if (value.empty() && converted.problem) converted.problem = Problem::empty_text;
+      }
+      if (converted.problem) [[unlikely]]
+        note_value(*converted.problem, row, value);
+      if (converted.cell) {
+        cells[row] = *converted.cell;
+      } else {
+        table_.set_null(position_, part_.first + row);
+      }
+    });
+  }
+
+  void fill_texts() {
+    auto* const cells = table_.cells<TextView>(position_) + part_.first;
+    if (part_.mask) {
+      return values_.each_text([&](std::int64_t row, std::string_view text) {
+        check_utf8(field_.name, text);
+        cells[row] = table_.keep_text(masked(text));
       });
+    }
+    const ArrayReader* const texts = values_.dictionary();
+    if (texts == nullptr) {
+      std::int64_t bytes = 0;  // of long texts
+      values_.each_text([&](std::int64_t, std::string_view text) {
+        if (text.size() > TextView::inline_capacity)
+          bytes += static_cast<std::int64_t>(text.size());
+      });
+      table_.reserve_text(bytes);
+      const Source source{values_.is_ascii(), values_.text_end()};
+      return values_.each_text(
+          [=, this](std::int64_t row, std::string_view text) { put(cells + row, text, source); });
+    }
+    // Each text of the dictionary that has a row is kept once.
+    std::vector<TextView> views(static_cast<std::size_t>(texts->length()));
+    std::vector<bool> used(views.size());
+    const auto each_code = [&](const auto& work) {
+      for (std::int64_t row = 0; row < values_.length(); ++row) {
+        if (values_.code(row) >= 0) work(row, static_cast<std::size_t>(values_.code(row)));
+      }
+    };
+    each_code([&](std::int64_t, std::size_t code) { used[code] = true; });
+    texts->each_text([&](std::int64_t at, std::string_view text) {
+      const auto code = static_cast<std::size_t>(at);
+      if (used[code]) put(&views[code], text, {texts->is_ascii(), texts->text_end()});
+    });
+    each_code([&](std::int64_t row, std::size_t code) { cells[row] = views[code]; });
   }
-}
+
+  // What is known of texts, kept in registers while cells are written.
+  struct Source {
+    bool is_ascii;
+    const char* end;
+  };
+
+  TRADINGDATA_INLINE void put(TextView* cell, std::string_view text, const Source& from) {
+    const bool may_load = from.end - text.data() >= static_cast<std::ptrdiff_t>(sizeof *cell);
+    if (!from.is_ascii || !may_load || text.size() > TextView::inline_capacity) [[unlikely]] {
+      return put_slowly(cell, text, from.is_ascii);
+    }
+    store_view(cell, text.data(), text.size(), 0);
+  }
+
+  TRADINGDATA_NOINLINE void put_slowly(TextView* cell, std::string_view text, bool is_ascii) {
+    if (!is_ascii) check_utf8(field_.name, text);
+    *cell = table_.keep_text(text);
+  }
+
+  template <typename Value>
+  Converted<TextView> as_text(const Value& value) {
+    if constexpr (is_text<const Value&>)
+      return {};
+    else {
+      const Converted<std::string> digits = as_digits(value);
+      if (!digits.cell) return {.problem = digits.problem};
+      const std::string& text = part_.mask ? masked(*digits.cell) : *digits.cell;
+      return {.cell = table_.keep_text(text), .problem = Problem::text_as_number};
+    }
+  }
+
+  // The units of a time or date. pandas reads a column of a CSV that has no values as floats, all
+  // of them NaN.
+  template <typename Value>
+  std::optional<std::int64_t> units_of(const Value& value) const {
+    if constexpr (std::is_integral_v<Value>) return static_cast<std::int64_t>(value);
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (!std::isnan(value)) throw unsupported(field_);
+    }
+    return std::nullopt;
+  }
+
+  Converted<std::int64_t> time_of(std::string_view text, std::int64_t row) {
+    std::optional<int> offset;
+    const Converted<std::int64_t> time = time_from(text, offset);
+    if (offset) offsets_.push_back({*offset, position_, row, shown(text)});
+    return time;
+  }
+
+  template <typename Value>
+  void note_value(Problem problem, std::int64_t row, const Value& value) {
+    note(table_, position_, problem, part_.first + row, [&] { return shown(value); });
+  }
+
+  TableBuilder& table_;
+  int position_;
+  const Field& field_;
+  const ArrowPart& part_;
+  const ArrayReader& values_;
+  std::vector<TextOffset>& offsets_;
+};
 
 }  // namespace
 
@@ -330,54 +350,15 @@ void check_takes(const Field& field, const WireType& type) {
 
 void fill_from_arrow(TableBuilder& table, int field, const ArrowPart& part,
                      std::vector<TextOffset>& offsets) {
-  const WireType& type = part.type;
-  const ArrayReader& values = part.values;
-  const auto cells = [&]<typename Cell>(Cell, const auto& convert) {
-    fill_cells<Cell>(table, field, values, part.first, convert);
-  };
-  const Kind kind = table.table().schema().field(field).kind;
-  // pandas reads a column of a CSV that has no values as floats, all of them NaN.
-  const bool is_empty = type.is_float() && (kind == Kind::timestamp || kind == Kind::date);
-  if (is_empty && has_values(values)) throw unsupported(table.table().schema().field(field));
-  if (is_empty || type.wire == Wire::null) {
-    return set_null(table, field, part.first, values.length());
-  }
-  if (type.is_text()) return fill_from_texts(table, field, part, offsets);
-  const bool is_decimal = type.wire == Wire::decimal;
-  switch (kind) {
-    case Kind::text: return fill_as_text(table, field, type, values, part.first, part.mask);
-    case Kind::integer:
-      if (is_decimal) {
-        return fill_from_decimals<std::int64_t>(table, field, type, values, part.first,
-                                                integer_from);
-      }
-      return cells(std::int64_t{}, [](auto value) { return as_integer(value); });
-    case Kind::number:
-      if (is_decimal) {
-        return fill_from_decimals<double>(table, field, type, values, part.first, number_from);
-      }
-      return cells(double{}, [](auto value) { return as_number(value); });
-    case Kind::timestamp:
-      // By value, so that the divisions of the unit leave the loop.
-      return cells(std::int64_t{},
-                   [unit = type.per_second, zoned = !type.zone.empty()](auto value) {
-                     return as_time(static_cast<std::int64_t>(+value), unit, zoned);
-                   });
-    case Kind::date:
-      return cells(std::int32_t{}, [&type](auto value) {
-        const auto units = static_cast<std::int64_t>(+value);
-        if (type.wire == Wire::date32) return as_date(units);
-        constexpr std::int64_t milliseconds = 1000;
-        return as_date_of(units, type.wire == Wire::date64 ? milliseconds : type.per_second);
-      });
-  }
+  Filler(table, field, part, offsets).fill();
 }
 
 void settle_text_offsets(TableBuilder& table, const std::vector<TextOffset>& offsets) {
   const auto note_of = [&](Problem problem, int field, std::int64_t row, const TextOffset* time) {
-    note(table, field, problem, row,
-         time != nullptr ? time->raw
-                         : json_of(format_timestamp(table.cells<std::int64_t>(field)[row])));
+    note(table, field, problem, row, [&] {
+      if (time != nullptr) return time->raw;
+      return shown(std::string_view(format_timestamp(table.cells<std::int64_t>(field)[row])));
+    });
   };
   if (!offsets.empty()) settle_offsets(table, offsets, note_of);
 }

@@ -13,7 +13,6 @@ namespace tradingdata::detail {
 
 // A part of a column, which goes to the rows of a field from `first` on, which must be reserved.
 struct ArrowPart {
-  const WireType& type;
   const ArrayReader& values;
   std::int64_t first;
   bool mask;  // the texts, which are personal

@@ -49,20 +49,20 @@ std::string time_text(std::int64_t value, const WireType& type) {
   return text;
 }
 
-// The JSON of a number or time; empty for NaN, which JSON lacks.
+// The JSON of a value that is no text; empty for NaN, which JSON lacks.
 template <typename Value>
-std::string json_of(Value value, const WireType& type) {
+std::string json_of(const Value& value, const WireType& type) {
   if constexpr (std::is_floating_point_v<Value>) {
     if (std::isnan(value)) return {};
-    return std::isfinite(value) ? digits_of(value) : json_text_of(value > 0 ? "inf" : "-inf");
-  } else {
-    constexpr std::int64_t milliseconds_per_day = 86'400'000;
-    constexpr std::int64_t most_days = 2'932'896;  // 9999-12-31
-    constexpr std::int64_t most_seconds = (most_days + 1) * seconds_per_day;
-    const auto units = static_cast<std::int64_t>(+value);
+    if (std::isinf(value)) return json_text_of(value > 0 ? "inf" : "-inf");
+  }
+  if constexpr (std::is_integral_v<Value>) {
+    constexpr std::int64_t most_seconds = (last_date + 1) * seconds_per_day;
+    const auto units = static_cast<std::int64_t>(value);
     const bool dated = type.wire == Wire::date32 || type.wire == Wire::date64;
-    const std::int64_t days = type.wire == Wire::date64 ? units / milliseconds_per_day : units;
-    if (dated && days <= most_days && days >= zero_date) {
+    const std::int64_t days =
+        type.wire == Wire::date64 ? units / (type.per_second * seconds_per_day) : units;
+    if (dated && days <= last_date && days >= zero_date) {
       return json_text_of(format_date(static_cast<std::int32_t>(days)));
     }
     if (type.wire == Wire::timestamp) {
@@ -70,8 +70,8 @@ std::string json_of(Value value, const WireType& type) {
       const bool fits = seconds < most_seconds && seconds > zero_date * seconds_per_day;
       if (fits) return json_text_of(time_text(units, type));
     }
-    return digits_of(value);
   }
+  return written(value);
 }
 
 }  // namespace
@@ -85,31 +85,18 @@ void ArrowExtras::add(std::int64_t row, std::int32_t name, std::string_view json
                      .size = static_cast<std::int32_t>(json.size())});
 }
 
-void ArrowExtras::add_column(const std::string& name, const WireType& type,
-                             const ArrayReader& values, std::int64_t first) {
+void ArrowExtras::add_column(const std::string& name, const ArrayReader& values,
+                             std::int64_t first) {
   check_utf8(name, name);
   const std::int32_t number = table_.extra_name(name);
   const bool hide = mask_ && is_personal_name(name);
-  const auto put = [&](std::int64_t row, const std::string& json) {
-    if (!json.empty()) add(first + row, number, hide ? json_text_of(masked(json)) : json);
-  };
-  if (type.is_text()) {
-    return values.each_text([&](std::int64_t row, std::string_view text) {
-      check_utf8(name, text);
-      add(first + row, number, json_text_of(hide ? masked(text) : std::string(text)));
-    });
-  }
-  if (type.wire == Wire::null) return;
-  for (std::int64_t row = 0; row < values.length() && type.wire == Wire::boolean; ++row) {
-    if (values.valid(row)) put(row, values.boolean(row) ? "true" : "false");
-  }
-  for (std::int64_t row = 0; row < values.length() && type.wire == Wire::decimal; ++row) {
-    if (values.valid(row)) put(row, values.decimal(row, type));
-  }
-  if (type.wire == Wire::boolean || type.wire == Wire::decimal) return;
-  values.with_values([&](const auto* of_rows) {
-    for (std::int64_t row = 0; row < values.length(); ++row) {
-      if (values.valid(row)) put(row, json_of(of_rows[row], type));
+  values.each([&](std::int64_t row, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const std::string_view&>) {
+      check_utf8(name, value);
+      add(first + row, number, json_text_of(hide ? masked(value) : std::string(value)));
+    } else {
+      const std::string json = json_of(value, values.type());
+      if (!json.empty()) add(first + row, number, hide ? json_text_of(masked(json)) : json);
     }
   });
 }

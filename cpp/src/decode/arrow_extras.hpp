@@ -19,8 +19,7 @@ class ArrowExtras {
   ArrowExtras(TableBuilder& table, bool mask) : table_(table), mask_(mask) {}
 
   // A column that the schema does not have: each value that is not null, as JSON.
-  void add_column(const std::string& name, const WireType& type, const ArrayReader& values,
-                  std::int64_t first);
+  void add_column(const std::string& name, const ArrayReader& values, std::int64_t first);
   // The column of JSON objects. Fields that the schema has are left out. Throws
   // std::invalid_argument where a text is no JSON object.
   void add_objects(const ArrayReader& values, std::int64_t first);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -67,6 +68,7 @@ std::optional<WireType> plain_type(std::string_view format) {
   const std::optional<Wire> wire = plain_wire(format);
   if (!wire) return std::nullopt;
   type.wire = *wire;
+  if (type.wire == Wire::date64) type.per_second = 1'000;
   return type;
 }
 
@@ -88,6 +90,17 @@ std::optional<WireType> known_type(const ArrowSchema& column) {
 
 }  // namespace
 
+bool all_set(const void* bits, std::int64_t first, std::int64_t count) {
+  const auto* const bytes = static_cast<const std::uint8_t*>(bits);
+  const std::int64_t end = first + count;
+  for (std::int64_t at = first; at < end;) {
+    const bool is_byte = at % 8 == 0 && at + 8 <= end;
+    if (is_byte ? bytes[at / 8] != 0xFF : !is_set(bits, at)) return false;
+    at += is_byte ? 8 : 1;
+  }
+  return true;
+}
+
 WireType wire_type(const ArrowSchema& column) {
   if (const std::optional<WireType> type = known_type(column)) return *type;
   throw UnsupportedColumn(
@@ -96,9 +109,9 @@ WireType wire_type(const ArrowSchema& column) {
       "\", which is not text, a number, a time or a date: cast it before it is passed, or drop it");
 }
 
-ArrayReader::ArrayReader(std::string_view column, Wire wire, const ArrowArray& array,
-                         std::int64_t first, std::int64_t length)
-    : column_(column), wire_(wire), first_(array.offset), length_(length) {
+ArrayReader::ArrayReader(std::string_view column, const WireType& type, Wire wire,
+                         const ArrowArray& array, std::int64_t first, std::int64_t length)
+    : column_(column), type_(type), wire_(wire), first_(array.offset), length_(length) {
   constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max() / 64;
   if (array.release == nullptr) fail("was released before");
   if (array.length < 0 || array.offset < 0 || array.length > greatest || array.offset > greatest) {
@@ -116,13 +129,15 @@ ArrayReader::ArrayReader(std::string_view column, Wire wire, const ArrowArray& a
       wire == Wire::text_view ? array.n_buffers >= buffers : array.n_buffers == buffers;
   if (!fits || array.buffers == nullptr) fail("does not have the buffers of its type");
   if (array.null_count < -1 || array.null_count > array.length) fail("has a wrong null count");
-  if (array.null_count != 0) validity_ = static_cast<const std::uint8_t*>(array.buffers[0]);
+  if (array.null_count != 0) validity_ = array.buffers[0];
   if (array.null_count > 0 && validity_ == nullptr) fail("has nulls, but no validity bitmap");
   values_ = array.buffers[1];
   if (length_ == 0) {
     first_ = 0;  // of values that may be null
     return;
   }
+  // A producer need not count, and the nulls that it counted may be in other rows.
+  if (validity_ != nullptr && all_set(validity_, first_, length_)) validity_ = nullptr;
   if (values_ == nullptr) fail("lacks a buffer");
   if (wire == Wire::text) check_offsets<std::int32_t>(array);
   if (wire == Wire::large_text) check_offsets<std::int64_t>(array);
@@ -131,18 +146,28 @@ ArrayReader::ArrayReader(std::string_view column, Wire wire, const ArrowArray& a
 
 ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
                               const ArrowArray& array, std::int64_t first, std::int64_t length) {
-  if (!type.is_dictionary) return ArrayReader(column, type.wire, array, first, length);
-  ArrayReader codes(column, type.index, array, first, length);
+  if (!type.is_dictionary) return ArrayReader(column, type, type.wire, array, first, length);
+  ArrayReader codes(column, type, type.index, array, first, length);
   if (array.dictionary == nullptr) codes.fail("lacks its dictionary");
   const ArrowArray& texts = *array.dictionary;
-  codes.dictionary_.push_back(ArrayReader(column, type.wire, texts, 0, texts.length));
-  codes.text_end_ = codes.dictionary_.front().text_end_;
-  for (std::int64_t row = 0; row < length; ++row) {
-    if (!codes.valid(row)) continue;
-    const std::int64_t code = codes.code(row);
-    if (code < 0 || code >= texts.length) codes.fail("has a code beyond its dictionary");
-  }
+  codes.texts_.push_back(ArrayReader(column, type, type.wire, texts, 0, texts.length));
+  codes.read_codes();
   return codes;
+}
+
+// A row whose text in the dictionary is null has none either.
+void ArrayReader::read_codes() {
+  const ArrayReader& texts = texts_.front();
+  std::vector<std::int64_t> codes(static_cast<std::size_t>(length_), -1);
+  with_values([&](const auto* of_rows) {
+    for (std::int64_t row = 0; row < length_; ++row) {
+      if (!valid(row)) continue;
+      const auto code = static_cast<std::int64_t>(of_rows[row]);
+      if (code < 0 || code >= texts.length()) fail("has a code beyond its dictionary");
+      if (texts.valid(code)) codes[static_cast<std::size_t>(row)] = code;
+    }
+  });
+  codes_ = std::move(codes);
 }
 
 void ArrayReader::fail(const char* what) const {
@@ -150,10 +175,10 @@ void ArrayReader::fail(const char* what) const {
                               what);
 }
 
-std::string ArrayReader::decimal(std::int64_t row, const WireType& type) const {
+Decimal ArrayReader::decimal(std::int64_t row) const {
   constexpr std::uint64_t billion = 1'000'000'000;  // nine digits at a time
   constexpr int limb_bits = 32;
-  const auto bytes = static_cast<std::size_t>(type.bytes);
+  const auto bytes = static_cast<std::size_t>(type_.bytes);
   std::vector<std::uint32_t> limbs(bytes / sizeof(std::uint32_t));
   const auto place = static_cast<std::size_t>(first_ + row) * bytes;
   std::memcpy(limbs.data(), static_cast<const char*>(values_) + place, bytes);
@@ -175,7 +200,7 @@ std::string ArrayReader::decimal(std::int64_t row, const WireType& type) const {
     }
     for (int i = 0; i < 9; ++i, rest /= 10) digits += static_cast<char>('0' + rest % 10);
   }
-  const auto scale = static_cast<std::size_t>(type.scale);
+  const auto scale = static_cast<std::size_t>(type_.scale);
   digits.resize(std::max(digits.size(), scale + 1), '0');
   std::ranges::reverse(digits);
   digits.insert(digits.size() - scale, ".");
@@ -184,7 +209,7 @@ std::string ArrayReader::decimal(std::int64_t row, const WireType& type) const {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   if (digits.empty() || digits.front() == '.') digits.insert(0, "0");
   if (negative) digits.insert(0, "-");
-  return digits;
+  return {digits};
 }
 
 // The interface gives no size of the text itself, so that only the order of the offsets can be
@@ -194,9 +219,13 @@ void ArrayReader::check_offsets(const ArrowArray& array) {
   data_ = static_cast<const char*>(array.buffers[2]);
   const Offset* const ends = values<Offset>();
   if (ends[0] < 0) fail("has a negative offset");
-  bool ordered = true;
-  for (std::int64_t row = 0; row < length_; ++row) ordered &= ends[row] <= ends[row + 1];
-  if (!ordered) fail("has offsets that decrease");
+  using Bits = std::make_unsigned_t<Offset>;
+  Bits signs = 0;  // of each offset and of each difference
+  for (std::int64_t row = 0; row < length_; ++row) {
+    const auto next = static_cast<Bits>(ends[row + 1]);
+    signs |= next | (next - static_cast<Bits>(ends[row]));
+  }
+  if (static_cast<Offset>(signs) < 0) fail("has offsets that decrease");
   if (data_ == nullptr && ends[length_] > 0) fail("lacks its text");
   if (data_ == nullptr) data_ = "";
   text_end_ = data_ + ends[length_];
@@ -222,15 +251,6 @@ void ArrayReader::check_views(const ArrowArray& array) {
     }
   }
   text_end_ = reinterpret_cast<const char*>(views + length_);
-}
-
-std::int64_t ArrayReader::code(std::int64_t row) const {
-  std::int64_t code = -1;
-  with_values([&](const auto* codes) {
-    using Code = std::remove_cvref_t<decltype(*codes)>;
-    if constexpr (std::is_integral_v<Code>) code = static_cast<std::int64_t>(+codes[row]);
-  });
-  return code;
 }
 
 }  // namespace tradingdata::detail

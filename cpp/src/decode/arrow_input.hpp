@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/arrow_interface.hpp"
+#include "base/number.hpp"
+#include "base/text.hpp"
 #include "decode/from_arrow.hpp"
 
 namespace tradingdata::detail {
@@ -38,7 +41,7 @@ enum class Wire : std::uint8_t {
 
 struct WireType {
   Wire wire{};
-  std::int64_t per_second = 0;  // units of a timestamp
+  std::int64_t per_second = 0;  // units of a timestamp or date64
   std::string zone;             // of a timestamp
   int scale = 0;                // digits of a decimal behind the point
   int bytes = 0;                // of a decimal
@@ -55,67 +58,100 @@ struct WireType {
 // The type of a column. Throws UnsupportedColumn, which names it.
 WireType wire_type(const ArrowSchema& column);
 
+// The bits of a bitmap: one, and whether each of `count` from `first` on is set.
+inline bool is_set(const void* bits, std::int64_t at) {
+  return (static_cast<const std::uint8_t*>(bits)[at / 8] >> (at % 8) & 1) != 0;
+}
+bool all_set(const void* bits, std::int64_t first, std::int64_t count);
+
+// The digits of a decimal, without zeros at the end of a fraction.
+struct Decimal {
+  std::string digits;
+};
+
+// A value that is no text as JSON writes it.
+template <typename Value>
+std::string written(const Value& value) {
+  if constexpr (std::is_same_v<Value, Decimal>) {
+    return value.digits;
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    return value ? "true" : "false";
+  } else {
+    return digits_of(+value);
+  }
+}
+
 // One array of a column, checked when it is made. Rows are counted from 0.
 class ArrayReader {
  public:
   // `first` and `length`: the rows of the array to read, behind its own offset. Throws
-  // std::invalid_argument, which names the column, where the array is malformed.
+  // std::invalid_argument, which names the column, where the array is malformed. The three
+  // references must outlive the reader.
   static ArrayReader open(std::string_view column, const WireType& type, const ArrowArray& array,
                           std::int64_t first, std::int64_t length);
 
+  const WireType& type() const { return type_; }
   std::int64_t length() const { return length_; }
+  bool may_have_nulls() const { return all_null_ || validity_ != nullptr || !codes_.empty(); }
   bool valid(std::int64_t row) const {
-    if (validity_ == nullptr) return !all_null_;
-    const std::int64_t bit = first_ + row;
-    return (validity_[bit / 8] >> (bit % 8) & 1) != 0;
+    if (!codes_.empty()) return code(row) >= 0;
+    return validity_ == nullptr ? !all_null_ : is_set(validity_, first_ + row);
   }
 
-  // Calls work(values) with a pointer to the first row's value, in the type of a number or time.
-  template <typename Work>
-  void with_values(const Work& work) const;
+  // Calls put(row, value) for each row that has a value: a number, or the units of a time or date,
+  // in its type; a bool; a Decimal; or a text, as `each_text` has it.
+  template <typename Put>
+  void each(const Put& put) const;
+  // The same for texts, which lie in memory of the producer and may not be UTF-8.
+  template <typename Put>
+  void each_text(const Put& put) const;
 
-  // The digits of a decimal, without zeros at the end of a fraction.
-  std::string decimal(std::int64_t row, const WireType& type) const;
-  bool boolean(std::int64_t row) const {
-    const std::int64_t bit = first_ + row;
-    return (static_cast<const std::uint8_t*>(values_)[bit / 8] >> (bit % 8) & 1) != 0;
-  }
   // Whether all of the text is known to be ASCII.
   bool is_ascii() const { return ascii_; }
   // Memory may be read from any short text on up to here.
   const char* text_end() const { return text_end_; }
-  // Calls put(row, text) for each row that has a text, which lies in memory of the producer and may
-  // not be UTF-8.
-  template <typename Put>
-  void each_text(const Put& put) const;
+  // The texts that the rows have codes of; null where each row has its own.
+  const ArrayReader* dictionary() const { return texts_.empty() ? nullptr : &texts_.front(); }
+  // The place of a row's text there; -1: the row has none.
+  std::int64_t code(std::int64_t row) const { return codes_[static_cast<std::size_t>(row)]; }
 
  private:
-  ArrayReader(std::string_view column, Wire wire, const ArrowArray& array, std::int64_t first,
-              std::int64_t length);
+  ArrayReader(std::string_view column, const WireType& type, Wire wire, const ArrowArray& array,
+              std::int64_t first, std::int64_t length);
 
   [[noreturn]] void fail(const char* what) const;
   template <typename Offset>
   void check_offsets(const ArrowArray& array);
   void check_views(const ArrowArray& array);
-  std::int64_t code(std::int64_t row) const;
-  std::string_view text(std::int64_t row) const;
+  void read_codes();
+  Decimal decimal(std::int64_t row) const;
   template <typename T>
   const T* values() const {
     return static_cast<const T*>(values_) + first_;
   }
+  // Calls work(values) with a pointer to the first row's value, in the type of a number or time.
+  template <typename Work>
+  void with_values(const Work& work) const;
+  // Calls work(read), where read(row) gives a row's text.
+  template <typename Work>
+  void with_texts(const Work& work) const;
+  template <typename Read, typename Put>
+  void each_valid(const Read& read, const Put& put) const;
 
   std::string_view column_;
-  Wire wire_;
+  const WireType& type_;
+  Wire wire_;  // of the values, which may be codes
   std::int64_t first_;
   std::int64_t length_;
   bool all_null_ = false;
   bool ascii_ = false;
-  const std::uint8_t* validity_ = nullptr;
-  const void* values_ = nullptr;  // or offsets, views, codes
-  const char* data_ = nullptr;    // of text behind offsets
+  const void* validity_ = nullptr;  // where a row is null
+  const void* values_ = nullptr;    // or offsets, views, codes
+  const char* data_ = nullptr;      // of text behind offsets
   const char* text_end_ = nullptr;
   const void* const* blocks_ = nullptr;  // of text behind views
-  std::vector<ArrayReader> dictionary_;  // none or one: the texts of the codes
+  std::vector<ArrayReader> texts_;       // none or one: the dictionary
+  std::vector<std::int64_t> codes_;      // by row
 };
 
 template <typename Work>
@@ -135,34 +171,60 @@ void ArrayReader::with_values(const Work& work) const {
   }
 }
 
-template <typename Put>
-void ArrayReader::each_text(const Put& put) const {
-  for (std::int64_t row = 0; row < length_; ++row) {
-    if (!valid(row)) continue;
-    if (dictionary_.empty()) {
-      put(row, text(row));
-    } else if (const std::int64_t at = code(row); dictionary_.front().valid(at)) {
-      put(row, dictionary_.front().text(at));
-    }
+// What `read` needs is in copies, since the loop may write anywhere.
+template <typename Work>
+void ArrayReader::with_texts(const Work& work) const {
+  const auto behind = [&](const auto* ends) {
+    work([ends, data = data_](std::int64_t row) {
+      return std::string_view(data + ends[row],
+                              static_cast<std::size_t>(ends[row + 1] - ends[row]));
+    });
+  };
+  if (wire_ == Wire::text) return behind(values<std::int32_t>());
+  if (wire_ == Wire::large_text) return behind(values<std::int64_t>());
+  work([views = values<TextView>(), blocks = blocks_](std::int64_t row) -> std::string_view {
+    const TextView& view = views[row];
+    const auto size = static_cast<std::size_t>(view.size);
+    if (view.is_inline()) return {view.inlined, size};
+    return {static_cast<const char*>(blocks[view.place.buffer]) + view.place.offset, size};
+  });
+}
+
+template <typename Read, typename Put>
+void ArrayReader::each_valid(const Read& read, const Put& put) const {
+  const std::int64_t length = length_;
+  if (!may_have_nulls()) {
+    for (std::int64_t row = 0; row < length; ++row) put(row, read(row));
+    return;
+  }
+  for (std::int64_t row = 0; row < length; ++row) {
+    if (valid(row)) put(row, read(row));
   }
 }
 
-inline std::string_view ArrayReader::text(std::int64_t row) const {
-  const auto between = [this](auto from, auto to) {
-    return std::string_view(data_ + from, static_cast<std::size_t>(to - from));
-  };
-  if (wire_ == Wire::text) {
-    const auto* const ends = values<std::int32_t>() + row;
-    return between(ends[0], ends[1]);
+template <typename Put>
+void ArrayReader::each_text(const Put& put) const {
+  if (const ArrayReader* const texts = dictionary()) {
+    return texts->with_texts([&](const auto& read) {
+      each_valid([&](std::int64_t row) { return read(code(row)); }, put);
+    });
   }
-  if (wire_ == Wire::large_text) {
-    const auto* const ends = values<std::int64_t>() + row;
-    return between(ends[0], ends[1]);
+  with_texts([&](const auto& read) { each_valid(read, put); });
+}
+
+template <typename Put>
+void ArrayReader::each(const Put& put) const {
+  if (type_.wire == Wire::null) return;
+  if (type_.is_text()) return each_text(put);
+  if (type_.wire == Wire::boolean) {
+    return each_valid([this](std::int64_t row) { return is_set(values_, first_ + row); }, put);
   }
-  const TextView& view = values<TextView>()[row];
-  const auto size = static_cast<std::size_t>(view.size);
-  if (view.is_inline()) return {view.inlined, size};
-  return {static_cast<const char*>(blocks_[view.place.buffer]) + view.place.offset, size};
+  if (type_.wire == Wire::decimal) {
+    return each_valid([this](std::int64_t row) { return decimal(row); }, put);
+  }
+  with_values([&](const auto* of_rows) {
+    each_valid([of_rows](std::int64_t row) { return of_rows[row]; }, put);
+  });
 }
 
 }  // namespace tradingdata::detail

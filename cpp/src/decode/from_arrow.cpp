@@ -63,14 +63,9 @@ void check_schema(const ArrowSchema& schema) {
 // The count of a producer that has not counted is -1.
 bool has_null_row(const ArrowArray& batch) {
   if (batch.null_count >= 0) return batch.null_count > 0;
-  const bool has_bitmap = batch.n_buffers == 1 && batch.buffers != nullptr;
-  const auto* const bits =
-      has_bitmap ? static_cast<const std::uint8_t*>(batch.buffers[0]) : nullptr;
-  if (bits == nullptr) return false;
-  for (std::int64_t at = batch.offset; at < batch.offset + batch.length; ++at) {
-    if ((bits[at / 8] >> (at % 8) & 1) == 0) return true;
-  }
-  return false;
+  const bool has_bitmap =
+      batch.n_buffers == 1 && batch.buffers != nullptr && batch.buffers[0] != nullptr;
+  return has_bitmap && !detail::all_set(batch.buffers[0], batch.offset, batch.length);
 }
 
 void check_batch(const ArrowArray& batch, std::int64_t columns) {
@@ -196,7 +191,7 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
       const bool objects = name == extra_column && (type.is_text() || type.wire == Wire::null);
       each_array(input, i, type, [&](const ArrayReader& values, std::int64_t first) {
         if (!objects) {
-          extras.add_column(name, type, values, first);
+          extras.add_column(name, values, first);
         } else if (type.is_text()) {
           extras.add_objects(values, first);
         }
@@ -223,7 +218,7 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
     }
     each_array(input, *column, type, [&](const ArrayReader& values, std::int64_t first) {
       const bool personal = schema.field(field).personal();
-      detail::fill_from_arrow(table, field, {type, values, first, mask && personal}, offsets);
+      detail::fill_from_arrow(table, field, {values, first, mask && personal}, offsets);
     });
   }
   extras.finish();

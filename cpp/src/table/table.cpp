@@ -119,6 +119,11 @@ void TableBuilder::hold_body(Buffer body) {
   table_->holds_body_ = true;
 }
 
+void TableBuilder::reserve_text(std::int64_t bytes) {
+  constexpr std::int64_t large = 1 << 20;  // less is soon moved
+  if (bytes >= large && bytes <= greatest_buffer) table_->buffers_.emplace_back().reserve(bytes);
+}
+
 std::pair<std::int32_t, std::int32_t> TableBuilder::keep_bytes(std::string_view bytes) {
   std::vector<Buffer>& buffers = table_->buffers_;
   const std::size_t first_own = table_->holds_body_ ? 1 : 0;

@@ -15,6 +15,7 @@
 
 #include "base/memory.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "table/schema.hpp"
 
 namespace tradingdata {
@@ -216,6 +217,19 @@ struct Slice {
   const Table* table;
   std::int64_t start;
   std::int64_t stop;
+
+  std::int64_t size() const { return stop - start; }
+};
+
+// What an export takes of a table.
+struct Rows {
+  TablePtr table;
+  std::int64_t start = 0;
+  std::int64_t stop = 0;
+  std::vector<int> columns{};  // positions of fields, in the order of the export
+  ZoneOffset offset{};         // follows each time where it is set
+
+  std::int64_t size() const { return stop - start; }
 };
 
 // The only way to write to a table. `build` ends the writing, and so cannot be called on a builder
@@ -250,6 +264,8 @@ class TableBuilder {
   // Sets a text field of all rows to the same text, or to null if it is empty.
   void set_all(int field, std::string_view text);
 
+  // Makes room for so many bytes of long text, so that keeping it moves none of it.
+  void reserve_text(std::int64_t bytes);
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);
   // A copy of bytes in a buffer of the table's own: the buffer, and the offset there.

@@ -284,6 +284,49 @@ TEST_CASE("what a null hides is not looked at") {
   CHECK(table->text(exchange, 2) == "BSE");
 }
 
+TEST_CASE("a dictionary may repeat a text, and have ones that are null or that no row has") {
+  Producer repeated;
+  repeated.dictionary_texts = "NSENSE";
+  const TablePtr same = repeated.read().table.build();
+  CHECK(same->text(exchange, 0) == same->text(exchange, 1));
+
+  Producer with_null;
+  const std::uint8_t only_second = 0b10;
+  with_null.dictionary.null_count = 1;
+  with_null.exchange_buffers[0] = &only_second;
+  const TablePtr sparse = with_null.read().table.build();
+  CHECK(sparse->text(exchange, 0) == "BSE");
+  CHECK_FALSE(sparse->valid(exchange, 1));
+
+  Producer unused;
+  unused.codes = {1, 1, 1};
+  unused.dictionary_texts =
+      "\xFF\xFF\xFF"
+      "BSE";
+  CHECK(unused.read().table.build()->text(exchange, 2) == "BSE");
+}
+
+TEST_CASE("a long text of a dictionary is kept once") {
+  Producer producer;
+  producer.dictionary_texts = "NSEa text that is not inline";
+  producer.dictionary_ends[2] = static_cast<std::int32_t>(producer.dictionary_texts.size());
+  const TablePtr table = producer.read().table.build();
+  CHECK(table->text(exchange, 0) == "a text that is not inline");
+  CHECK(table->text(exchange, 0).data() == table->text(exchange, 2).data());
+}
+
+TEST_CASE("an array without rows needs no buffers, wherever it begins") {
+  Producer producer;
+  producer.batch.length = 0;
+  for (ArrowArray& array : producer.arrays) {
+    array.offset = 1;
+    array.length = 0;
+  }
+  producer.symbol_buffers = {nullptr, nullptr, nullptr};
+  producer.quantity_buffers[1] = nullptr;
+  CHECK(producer.read().table.build()->rows() == 0);
+}
+
 TEST_CASE("a failure of the producer is reported in its words") {
   Producer producer;
   producer.batches = 2;
