@@ -1,7 +1,6 @@
 // _core.Groups: rows by key, their exact sums and their lots, as lists of Python values.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,11 +35,6 @@ PyObject* made_from(int128 value) {
   return ((high << py::int_(half)) + py::int_(static_cast<std::int64_t>(low))).release().ptr();
 }
 
-template <typename T>
-py::object list_of(const std::vector<T>& values) {
-  return list_from(values, [](const T& value) { return made_from(std::int64_t{value}); });
-}
-
 py::object list_of(const Amounts& amounts) {
   std::size_t at = 0;
   return list_from(amounts.units, [&](int128 units) {
@@ -55,36 +49,6 @@ py::tuple columns_of(const std::vector<Item>& items, const Values&... values) {
       list_from(items, [&](const Item& item) { return made_from(std::invoke(values, item)); })...);
 }
 
-// The cells of some rows of a slice; the row -1 has none.
-py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field) {
-  return list_from(rows, [&](std::int64_t row) {
-    if (row < 0) return Py_NewRef(Py_None);
-    return slice.columns().cell(field, slice.start() + row);
-  });
-}
-
-py::list cells(const OwnedSlice& self, const std::vector<std::int64_t>& rows, const Names& names) {
-  const auto unknown = [&](std::int64_t row) { return row < -1 || row >= self.size(); };
-  if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
-  py::list result;
-  for (const std::string& name : names) {
-    result.append(cells_of(self, rows, field_named(self.table(), name)));
-  }
-  return result;
-}
-
-// The first of the columns that lacks a value, and the first such row.
-py::object missing(const OwnedSlice& self, const Names& names) {
-  for (const std::string& name : names) {
-    const Column& column = self.table().column(field_named(self.table(), name));
-    if (column.nulls == 0) continue;
-    for (std::int64_t row = 0; row < self.size(); ++row) {
-      if (!column.valid(self.start() + row)) return py::make_tuple(name, row);
-    }
-  }
-  return py::none();
-}
-
 class GroupsOfSlices {
  public:
   GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key) : slices_(std::move(slices)) {
@@ -94,31 +58,23 @@ class GroupsOfSlices {
 
   std::int64_t size() const { return groups_.count; }
 
-  py::object coarser(const Names& key) const {
-    const std::vector<GroupedRows> parts = keyed(key);
-    return list_of(released([&] { return tradingdata::coarser(groups_, parts); }));
-  }
+  const GroupPart& at(std::size_t part) const { return groups_.parts.at(part); }
 
-  py::object numbers(std::size_t part) const { return list_of(at(part).group); }
-  py::object counts(std::size_t part) const { return list_of(at(part).count); }
-  py::object first(std::size_t part) const { return list_of(at(part).first); }
-  py::object last(std::size_t part) const { return list_of(at(part).last); }
+  std::vector<std::int32_t> coarser(const Names& key) const {
+    const std::vector<GroupedRows> parts = keyed(key);
+    return released([&] { return tradingdata::coarser(groups_, parts); });
+  }
 
   py::object extremes(const std::string& name, bool greatest, std::size_t part) const {
     const int field = field_of(name, part);
     if (kind_of(field, part) != Kind::timestamp) throw py::type_error(name + " is no timestamp");
-    return cells_of(slices_[part],
-                    released([&] { return extreme_rows(at(part), field, greatest); }), field);
+    const auto rows = released([&] { return extreme_rows(at(part), field, greatest); });
+    return cells_of(slices_[part], rows, field);
   }
 
-  py::object likenesses(const std::string& name, std::size_t part) const {
-    const int field = field_of(name, part);
-    return list_of(released([&] { return tradingdata::likenesses(at(part), field); }));
-  }
-
-  py::object checksums(const Names& names, std::size_t part) const {
-    const std::vector<int> fields = columns_named(*at(part).rows.table, names);
-    return list_of(released([&] { return tradingdata::checksums(at(part), fields); }));
+  std::vector<std::uint8_t> likenesses(const std::string& name, std::size_t part) const {
+    return released(
+        [&, field = field_of(name, part)] { return tradingdata::likenesses(at(part), field); });
   }
 
   py::object sums(const std::string& name, int decimals, std::size_t part) const {
@@ -145,7 +101,7 @@ class GroupsOfSlices {
     const std::vector<GroupedRows> parts = keyed(contract);
     const Multipliers found =
         released([&] { return multipliers_of(at(0), tradingdata::coarser(groups_, parts)); });
-    return py::make_tuple(list_of(found.by_group), list_of(found.odd), list_of(found.proof));
+    return py::make_tuple(found.by_group, found.odd, found.proof);
   }
 
   py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
@@ -171,7 +127,7 @@ class GroupsOfSlices {
     const py::tuple matches = columns_of(found.matches, &Match::lot, &Match::trade, &Match::is_long,
                                          &Match::quantity, cost, proceeds);
     return py::make_tuple(matches, lot_parts(found.unmatched), lot_parts(found.open),
-                          totals(found.matches), list_of(found.undecided));
+                          totals(found.matches), found.undecided);
   }
 
  private:
@@ -194,7 +150,6 @@ class GroupsOfSlices {
     return {field, true};
   }
 
-  const GroupPart& at(std::size_t part) const { return groups_.parts.at(part); }
   int field_of(const std::string& name, std::size_t part) const {
     return field_named(*at(part).rows.table, name);
   }
@@ -241,6 +196,12 @@ class GroupsOfSlices {
   Groups groups_;
 };
 
+// The values of a part's groups or rows, as a method.
+template <typename Value>
+auto values_of(std::vector<Value> GroupPart::* values) {
+  return [values](const GroupsOfSlices& self, std::size_t part) { return self.at(part).*values; };
+}
+
 int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns) {
   int found = 0;
   for (const auto& [slice, name] : columns) {
@@ -253,22 +214,18 @@ int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns) {
 }  // namespace
 
 void bind_compute(py::module_& module) {
-  slice_class(module)
-      .def("cells", &cells, py::arg("rows"), py::arg("names"))
-      .def("missing", &missing, py::arg("names"));
   module.def("decimals_of", &decimals, py::arg("columns"));
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
       .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))
       .def("__len__", &GroupsOfSlices::size)
       .def("coarser", &GroupsOfSlices::coarser, py::arg("key"))
-      .def("numbers", &GroupsOfSlices::numbers, py::arg("part") = 0)
-      .def("counts", &GroupsOfSlices::counts, py::arg("part") = 0)
-      .def("first", &GroupsOfSlices::first, py::arg("part") = 0)
-      .def("last", &GroupsOfSlices::last, py::arg("part") = 0)
+      .def("numbers", values_of(&GroupPart::group), py::arg("part") = 0)
+      .def("counts", values_of(&GroupPart::count), py::arg("part") = 0)
+      .def("first", values_of(&GroupPart::first), py::arg("part") = 0)
+      .def("last", values_of(&GroupPart::last), py::arg("part") = 0)
       .def("extremes", &GroupsOfSlices::extremes, py::arg("name"), py::arg("greatest"),
            py::arg("part") = 0)
       .def("likenesses", &GroupsOfSlices::likenesses, py::arg("name"), py::arg("part") = 0)
-      .def("checksums", &GroupsOfSlices::checksums, py::arg("names"), py::arg("part") = 0)
       .def("sums", &GroupsOfSlices::sums, py::arg("name"), py::arg("decimals"), py::arg("part") = 0)
       .def("sums_of_products", &GroupsOfSlices::sums_of_products, py::arg("name"),
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)

@@ -40,6 +40,10 @@ OwnedSlice OwnedSlice::part(std::int64_t start, std::int64_t stop) const {
   return part;
 }
 
+Rows OwnedSlice::rows(const Names& columns) const {
+  return {shared(), start_, stop_, columns_named(table(), columns), offset_of(zone_)};
+}
+
 py::object as_python(OwnedSlice slice) {
   const bool in_cycles = slice.columns().is_in_cycles();
   py::object made = py::cast(std::move(slice));
@@ -49,6 +53,13 @@ py::object as_python(OwnedSlice slice) {
 
 py::object whole_slice(TablePtr table, const py::object& zone) {
   return as_python(OwnedSlice(std::move(table), zone));
+}
+
+py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field) {
+  return list_from(rows, [&](std::int64_t row) {
+    if (row < 0) return Py_NewRef(Py_None);
+    return slice.columns().cell(field, slice.start() + row);
+  });
 }
 
 namespace {
@@ -191,6 +202,28 @@ bool has_value(const OwnedSlice& self, const std::string& name) {
          std::ranges::any_of(rows, [&](std::int64_t row) { return column.valid(row); });
 }
 
+py::list cells(const OwnedSlice& self, const std::vector<std::int64_t>& rows, const Names& names) {
+  const auto unknown = [&](std::int64_t row) { return row < -1 || row >= self.size(); };
+  if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
+  py::list result;
+  for (const std::string& name : names) {
+    result.append(cells_of(self, rows, field_named(self.table(), name)));
+  }
+  return result;
+}
+
+// The first of the columns that lacks a value, and the first such row.
+py::object missing(const OwnedSlice& self, const Names& names) {
+  for (const std::string& name : names) {
+    const Column& column = self.table().column(field_named(self.table(), name));
+    if (column.nulls == 0) continue;
+    for (std::int64_t row = 0; row < self.size(); ++row) {
+      if (!column.valid(self.start() + row)) return py::make_tuple(name, row);
+    }
+  }
+  return py::none();
+}
+
 py::object column(const OwnedSlice& self, const std::string& name) {
   return column_list(self, field_named(self.table(), name));
 }
@@ -281,19 +314,17 @@ py::object chosen(const OwnedSlice& self, const Choose& choose) {
 }
 
 py::object where(const OwnedSlice& self, const std::vector<ConditionTuple>& given) {
-  const Table& table = self.table();
   std::vector<Condition> conditions;
-  for (const ConditionTuple& one : given) conditions.push_back(condition_of(table, one));
-  return chosen(self, [&] { return rows_where(table, self.start(), self.stop(), conditions); });
+  for (const ConditionTuple& one : given) conditions.push_back(condition_of(self.table(), one));
+  return chosen(self, [&] { return rows_where(self.view(), conditions); });
 }
 
 py::object sorted(const OwnedSlice& self, const std::vector<std::tuple<std::string, bool>>& given) {
-  const Table& table = self.table();
   std::vector<SortKey> keys;
   for (const auto& [name, descending] : given) {
-    keys.push_back({.field = field_named(table, name), .descending = descending});
+    keys.push_back({field_named(self.table(), name), descending});
   }
-  return chosen(self, [&] { return sorted_rows(table, self.start(), self.stop(), keys); });
+  return chosen(self, [&] { return sorted_rows(self.view(), keys); });
 }
 
 }  // namespace
@@ -320,15 +351,15 @@ void bind_slice(py::module_& module) {
       .def("extra_names", &extra_names)
       .def("with_extra_column", &with_extras_in_one, py::arg("record"))
       .def("column", &column, py::arg("name"))
+      .def("cells", &cells, py::arg("rows"), py::arg("names"))
+      .def("missing", &missing, py::arg("names"))
       .def("has_value", &has_value, py::arg("name"))
       .def("to_dict", &to_dict, py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)
       .def("where", &where, py::arg("conditions"))
       .def("sorted", &sorted, py::arg("keys"))
       .def("with_zone", &with_zone, py::arg("zone"))
-      .def("to_json", [](const OwnedSlice& self) {
-        return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));
-      });
+      .def("to_json", [](const OwnedSlice& self) { return py::bytes(rows_as_json(self.view())); });
 }
 
 }  // namespace tradingdata::python

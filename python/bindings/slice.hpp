@@ -29,6 +29,9 @@ class OwnedSlice {
   std::int64_t size() const { return stop_ - start_; }
   Slice view() const { return {&table(), start_, stop_}; }
 
+  // What an export takes; throws KeyError where the record has no such field.
+  Rows rows(const std::vector<std::string>& columns) const;
+
   // Some of these rows, without a copy; 0 <= start <= stop <= size().
   OwnedSlice part(std::int64_t start, std::int64_t stop) const;
 
@@ -48,6 +51,9 @@ inline SliceClass slice_class(const py::module_& module) {
 
 // As a Python object, which the garbage collector visits only if its zone may refer back to it.
 py::object as_python(OwnedSlice slice);
+
+// The cells of some rows, as a list; the row -1 has none.
+py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field);
 
 // All rows of a new table.
 py::object whole_slice(TablePtr table, const py::object& zone = py::none());

@@ -68,25 +68,22 @@ bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const 
   return a.text(view_a) == b.text(view_b);
 }
 
-// `salt` differs from field to field, so that a value in another field gives another hash.
-void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows, const KeyField& key,
-                std::uint64_t salt) {
-  const Table& table = *rows.table;
-  const bool text = is_text(table, key);
-  std::int64_t row = rows.start;
-  for (std::uint64_t& hash : hashes) {
-    if (table.valid(key.field, row)) {
-      hash = text ? mixed(hash + salt, table.text(key.field, row))
-                  : mixed(hash + salt, bits_of(table, key, row));
-    }
-    ++row;
-  }
-}
-
 void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows,
                 std::span<const KeyField> key) {
-  std::uint64_t salt = 0;
-  for (const KeyField& field : key) add_hashes(hashes, rows, field, ++salt);
+  const Table& table = *rows.table;
+  std::uint64_t salt = 0;  // so that a value in another field gives another hash
+  for (const KeyField& field : key) {
+    ++salt;
+    const bool text = is_text(table, field);
+    std::int64_t row = rows.start;
+    for (std::uint64_t& hash : hashes) {
+      if (table.valid(field.field, row)) {
+        hash = text ? mixed(hash + salt, table.text(field.field, row))
+                    : mixed(hash + salt, bits_of(table, field, row));
+      }
+      ++row;
+    }
+  }
 }
 
 // Where the first row of a group is.
@@ -148,7 +145,7 @@ void find_ends(GroupPart& part, std::size_t groups) {
 
 Groups group_rows(std::span<const GroupedRows> parts) {
   std::int64_t total = 0;
-  for (const GroupedRows& part : parts) total += part.rows.stop - part.rows.start;
+  for (const GroupedRows& part : parts) total += part.rows.size();
   if (total > INT32_MAX) throw std::length_error("more than 2^31 rows cannot be grouped");
   GroupFinder finder(total);
   const std::uint64_t seed = hash_seed();
@@ -253,20 +250,6 @@ std::vector<std::uint8_t> likenesses(const GroupPart& part, int field) {
       result[group] |= static_cast<std::uint8_t>(Likeness::different);
     }
     ++row;
-  }
-  return result;
-}
-
-std::vector<std::int64_t> checksums(const GroupPart& part, std::span<const int> fields) {
-  std::vector<std::uint64_t> hashes(part.group.size());
-  for (const int field : fields) {
-    const std::string_view name = part.rows.table->schema().field(field).name;
-    add_hashes(hashes, part.rows, KeyField{field}, mixed(0, name));
-  }
-  std::vector<std::int64_t> result(part.count.size());
-  for (std::size_t row = 0; row < hashes.size(); ++row) {
-    std::int64_t& sum = result[static_cast<std::size_t>(part.group[row])];
-    sum = static_cast<std::int64_t>((static_cast<std::uint64_t>(sum) + hashes[row]) & INT64_MAX);
   }
   return result;
 }

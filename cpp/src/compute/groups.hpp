@@ -31,7 +31,7 @@ struct GroupPart {
   std::vector<std::int64_t> first;  // -1: none
   std::vector<std::int64_t> last;
 
-  std::int64_t size() const { return rows.stop - rows.start; }
+  std::int64_t size() const { return rows.size(); }
 };
 
 struct Groups {
@@ -65,11 +65,6 @@ Amounts products(const Amounts& quantities, const Amounts& prices);
 // What the values of a field have in common within a group.
 enum class Likeness : std::uint8_t { none = 0, same = 1, some_missing = 2, different = 4 };
 std::vector<std::uint8_t> likenesses(const GroupPart& part, int field);
-
-// By group: a checksum of the known values of some fields, modulo 2^63. The order of the rows, and
-// fields without values, do not count. Archives keep it: no later version may change it. Machines
-// of the other byte order have other checksums of text.
-std::vector<std::int64_t> checksums(const GroupPart& part, std::span<const int> fields);
 
 // The rows with the least and with the greatest known value of a timestamp; -1: none.
 std::vector<std::int64_t> extreme_rows(const GroupPart& part, int field, bool greatest);

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <numeric>
-#include <optional>
+#include <utility>
 
 #include "table/records.hpp"
 
@@ -31,27 +31,34 @@ class Orderer {
     TradeOrder order;
     order.rows.resize(static_cast<std::size_t>(end - begin));
     std::iota(order.rows.begin(), order.rows.end(), begin);
-    const auto time = [this](std::int64_t row) { return times_[row]; };
-    if (!std::ranges::is_sorted(order.rows, {}, time)) {
-      std::ranges::stable_sort(order.rows, {}, time);
-    }
+    sort_by(order.rows, [this](std::int64_t row) { return times_[row]; });
     const auto tied = [this](std::int64_t a, std::int64_t b) { return times_[a] == times_[b]; };
-    if (neighbours(order.rows, tied).empty()) return order;
+    if (!any_neighbours(order.rows, tied)) return order;
     rank(order.rows);
-    std::ranges::stable_sort(order.rows, [this](std::int64_t a, std::int64_t b) {
-      return times_[a] != times_[b] ? times_[a] < times_[b] : ranks_[at(a)] < ranks_[at(b)];
-    });
+    const auto is_before = [this](std::int64_t a, std::int64_t b) {
+      return std::pair(ranks_[at(a)], a) < std::pair(ranks_[at(b)], b);
+    };
+    for (auto first = order.rows.begin(); first != order.rows.end();) {
+      const auto last = std::find_if_not(first, order.rows.end(),
+                                         [&](std::int64_t row) { return tied(*first, row); });
+      std::sort(first, last, is_before);
+      first = last;
+    }
     // Among trades of one side, the order decides which lot is closed first, but not whether one
     // is.
-    order.undecided = neighbours(order.rows, [&](std::int64_t a, std::int64_t b) {
-      return tied(a, b) && bought(a) != bought(b) &&
-             (set_[at(a)] == undecided || set_[at(a)] != set_[at(b)]);
-    });
+    static_cast<void>(any_neighbours(order.rows, [&](std::int64_t a, std::int64_t b) {
+      if (tied(a, b) && bought(a) != bought(b) &&
+          (set_[at(a)] == undecided || set_[at(a)] != set_[at(b)])) {
+        order.undecided.insert(order.undecided.end(), {a, b});
+      }
+      return false;
+    }));
     return order;
   }
 
  private:
-  using Numbers = std::vector<std::optional<std::int64_t>>;  // by row
+  using Numbers = std::vector<std::int64_t>;  // by row
+  static constexpr std::int64_t none = INT64_MIN;
   static constexpr std::int64_t undecided = -1;
 
   static std::size_t at(std::int64_t row) { return static_cast<std::size_t>(row); }
@@ -59,24 +66,32 @@ class Orderer {
     return table_.text(trade_schema["txn_type"], trades_.rows.start + row) == buy_;
   }
 
-  // The pairs of rows that follow each other within their group and are related.
-  template <typename Related>
-  std::vector<std::int64_t> neighbours(const std::vector<std::int64_t>& rows,
-                                       const Related& related) const {
-    std::vector<std::int64_t> last(trades_.count.size(), -1);
-    std::vector<std::int64_t> pairs;
-    for (const std::int64_t row : rows) {
-      std::int64_t& before = last[at(trades_.group[at(row)])];
-      if (before >= 0 && related(before, row)) pairs.insert(pairs.end(), {before, row});
-      before = row;
-    }
-    return pairs;
+  // Sorts rows by the key of each; those with equal keys keep their order. The keys are beside
+  // their rows, since looking each up in its column would be slow.
+  template <typename Key>
+  static void sort_by(std::vector<std::int64_t>& rows, const Key& key) {
+    if (std::ranges::is_sorted(rows, {}, key)) return;
+    std::vector<std::pair<std::int64_t, std::int64_t>> keyed;
+    keyed.reserve(rows.size());
+    for (const std::int64_t row : rows) keyed.emplace_back(key(row), row);
+    std::ranges::stable_sort(keyed, {}, &std::pair<std::int64_t, std::int64_t>::first);
+    std::ranges::transform(keyed, rows.begin(), &std::pair<std::int64_t, std::int64_t>::second);
   }
 
-  // The numbers of the rows that have a value in a field; `read` gives that of a cell, if any.
+  // Whether test(before, row) is true of two rows that follow each other within their group.
+  template <typename Test>
+  bool any_neighbours(const std::vector<std::int64_t>& rows, const Test& test) const {
+    std::vector<std::int64_t> last(trades_.count.size(), -1);
+    return std::ranges::any_of(rows, [&](std::int64_t row) {
+      const std::int64_t before = std::exchange(last[at(trades_.group[at(row)])], row);
+      return before >= 0 && test(before, row);
+    });
+  }
+
+  // The numbers of the rows that have a value in a field; `read` gives that of a cell, or none.
   template <typename Read>
   Numbers numbers_of(int field, const Read& read) const {
-    Numbers numbers(at(trades_.size()));
+    Numbers numbers(at(trades_.size()), none);
     for (std::int64_t row = 0; row < trades_.size(); ++row) {
       const std::int64_t cell = trades_.rows.start + row;
       if (table_.valid(field, cell)) numbers[at(row)] = read(cell);
@@ -84,11 +99,10 @@ class Orderer {
     return numbers;
   }
 
-  static std::optional<std::int64_t> whole_number(std::string_view text) {
+  static std::int64_t whole_number(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
+    return error == std::errc() && end == text.data() + text.size() ? number : none;
   }
 
   // Calls work with each set of rows that share account, client, day and some more fields.
@@ -108,7 +122,7 @@ class Orderer {
   void for_each_origin(std::vector<std::int64_t>& rows, const Work& work) const {
     if (origin_.empty()) return work(rows);
     const auto origin = [this](std::int64_t row) { return origin_[at(row)]; };
-    std::ranges::stable_sort(rows, {}, origin);
+    sort_by(rows, origin);
     for (auto begin = rows.begin(); begin != rows.end();) {
       const auto end = std::ranges::upper_bound(begin, rows.end(), origin(*begin), {}, origin);
       std::vector<std::int64_t> part(begin, end);
@@ -124,14 +138,9 @@ class Orderer {
     const Numbers by_row = numbers_of(trade_schema["row_no"], [&](std::int64_t row) {
       return table_.column(trade_schema["row_no"]).as<std::int64_t>()[row];
     });
-    const Numbers by_trade = numbers_of(trade_schema["trade_no"], [&](std::int64_t row) {
-      return whole_number(table_.text(trade_schema["trade_no"], row));
-    });
-    Numbers by_place(at(trades_.size()));
-    std::iota(by_place.begin(), by_place.end(), 0);
     ranks_.resize(at(trades_.size()));
     set_.assign(at(trades_.size()), undecided);
-    std::vector<std::int64_t> rest;
+    std::vector<std::vector<std::int64_t>> others;
     std::int64_t set = 0;
     const auto decide = [&](const std::vector<std::int64_t>& decided) {
       for (const std::int64_t row : decided) set_[at(row)] = set;
@@ -139,10 +148,20 @@ class Orderer {
     };
     for_each_set(rows, {}, [&](std::vector<std::int64_t>& response) {
       if (follows_time(response, by_row)) return decide(response);
+      others.push_back(std::move(response));
+    });
+    if (others.empty()) return;
+    const Numbers by_trade = numbers_of(trade_schema["trade_no"], [&](std::int64_t row) {
+      return whole_number(table_.text(trade_schema["trade_no"], row));
+    });
+    Numbers by_place(at(trades_.size()));
+    std::iota(by_place.begin(), by_place.end(), 0);
+    std::vector<std::int64_t> rest;
+    for (std::vector<std::int64_t>& response : others) {
       rest.insert(rest.end(), response.begin(), response.end());
       static_cast<void>(follows_time(response, by_place) || orders(response, by_trade) ||
                         orders(response, by_place));
-    });
+    }
     for_each_set(rest, {trade_schema["exchange"], trade_schema["segment"]},
                  [&](std::vector<std::int64_t>& shown) {
                    for_each_origin(shown, [&](std::vector<std::int64_t>& part) {
@@ -161,10 +180,8 @@ class Orderer {
   // Sorts rows by their numbers; whether each has one of its own.
   static bool sort(std::vector<std::int64_t>& rows, const Numbers& numbers) {
     const auto number = [&](std::int64_t row) { return numbers[at(row)]; };
-    if (!std::ranges::all_of(rows, [&](std::int64_t row) { return number(row).has_value(); })) {
-      return false;
-    }
-    if (!std::ranges::is_sorted(rows, {}, number)) std::ranges::sort(rows, {}, number);
+    if (std::ranges::find(rows, none, number) != rows.end()) return false;
+    sort_by(rows, number);
     return std::ranges::adjacent_find(rows, {}, number) == rows.end();
   }
 
@@ -175,14 +192,14 @@ class Orderer {
     const bool falls = std::ranges::is_sorted(rows, std::ranges::greater(), time);
     if (rises == falls) return false;  // one time only, or no order at all
     for (const std::int64_t row : rows) {
-      ranks_[at(row)] = rises ? *numbers[at(row)] : -*numbers[at(row)];
+      ranks_[at(row)] = rises ? numbers[at(row)] : -numbers[at(row)];
     }
     return true;
   }
 
   bool orders(std::vector<std::int64_t>& rows, const Numbers& numbers) {
     if (!sort(rows, numbers)) return false;
-    for (const std::int64_t row : rows) ranks_[at(row)] = *numbers[at(row)];
+    for (const std::int64_t row : rows) ranks_[at(row)] = numbers[at(row)];
     return true;
   }
 

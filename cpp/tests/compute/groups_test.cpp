@@ -62,18 +62,6 @@ TEST_CASE("sums are exact, and say which groups lack a value") {
   CHECK(share_of(100, 1, 3) + (share_of(100, 2, 3) - share_of(100, 1, 3)) == 67);
 }
 
-TEST_CASE("a group's checksum ignores the order of its rows and fields without values") {
-  const GroupPart all = test::grouped(table(), {}).parts[0];
-  const TablePtr turned = test::trades({{"2", "S", 86'400, 2, 0.5},
-                                        {"a number of more than 12", "B", 86'399, 3, 0.0},
-                                        {"a number of more than 12", "B", 0, 1, 0.0}});
-  const int fields[] = {number, side, time_of_trade};
-  const int more[] = {number, side, time_of_trade, trade_schema["settlor"]};
-  const auto sum = checksums(all, fields);
-  CHECK(sum == checksums(test::grouped(turned, {}).parts[0], more));
-  CHECK(sum != checksums(all, std::array{number, side}));
-}
-
 TEST_CASE("likenesses and extremes are found group by group") {
   const GroupPart part = test::grouped(table(), {{side}}).parts[0];
   CHECK(likenesses(part, number) == std::vector<std::uint8_t>{1, 1});
