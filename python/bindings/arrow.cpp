@@ -101,15 +101,11 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
 }
 
 py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
-  ArrowExport wanted{.start = self.start(),
-                     .length = self.size(),
-                     .columns = columns_named(self.table(), columns),
-                     .text = named<TextForm>({"view", "small", "large"}, text)};
-  if (!self.zone().is_none()) wanted.time_zone = arrow_zone(self.zone());
-  wanted.offset = offset_of(self.zone());
+  const Rows rows = self.rows(columns);
+  ArrowForm form{.text = named<TextForm>({"view", "small", "large"}, text)};
+  if (!self.zone().is_none()) form.time_zone = arrow_zone(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
-  released_unless(wanted.offset != nullptr,
-                  [&] { export_stream(self.shared(), wanted, **stream); });
+  released_unless(rows.offset != nullptr, [&] { export_stream(rows, form, **stream); });
   py::capsule capsule(stream->get(), stream_name, [](PyObject* dying) {
     void* const held = PyCapsule_GetPointer(dying, stream_name);
     delete static_cast<detail::Taken<ArrowArrayStream>*>(held);  // the stream is its first member

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "bindings.hpp"
@@ -100,7 +101,12 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
   std::size_t known = 0;
   const auto take = [&]<typename Option>(const char* name, Option& option) {
-    option = given[name].cast<Option>();
+    py::detail::make_caster<Option> value;
+    constexpr bool converts = !std::is_same_v<Option, bool>;  // of any object
+    if (!given.contains(name) || !value.load(given[name], converts)) {
+      throw py::type_error(std::string("the option ") + name + " is missing or of another type");
+    }
+    option = py::detail::cast_op<Option>(std::move(value));
     ++known;
   };
   take("base_url", options.base_url);

@@ -9,20 +9,14 @@
 #include "export/csv.hpp"
 #include "export/json.hpp"
 #include "slice.hpp"
-#include "values.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
 py::bytes to_csv(const OwnedSlice& self, const Names& columns, bool spreadsheet) {
-  const Table& table = self.table();
-  const CsvOptions options{.start = self.start(),
-                           .length = self.size(),
-                           .columns = columns_named(table, columns),
-                           .spreadsheet = spreadsheet,
-                           .offset = offset_of(self.zone())};
-  return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
+  const Rows rows = self.rows(columns);
+  return released_unless(rows.offset != nullptr, [&] { return rows_as_csv(rows, spreadsheet); });
 }
 
 // As they were sent, where the table is a complete response; otherwise from its columns.
@@ -43,14 +37,8 @@ py::list record_texts(const OwnedSlice& self) {
 }
 
 py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, bool lines) {
-  const Table& table = self.table();
-  const JsonOptions options{.start = self.start(),
-                            .length = self.size(),
-                            .fields = columns_named(table, columns),
-                            .extras = extra,
-                            .lines = lines,
-                            .offset = offset_of(self.zone())};
-  return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
+  const Rows rows = self.rows(columns);
+  return released_unless(rows.offset != nullptr, [&] { return export_json(rows, extra, lines); });
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ namespace detail {
 
 #ifdef _WIN32
 
+using Socket = SOCKET;
+
 std::int64_t process_id() {
   return GetCurrentProcessId();
 }
@@ -43,7 +45,7 @@ void unmap_pages(void* pages, std::size_t) noexcept {
 }
 
 bool readable(std::intptr_t socket) noexcept {
-  WSAPOLLFD asked{static_cast<SOCKET>(socket), POLLRDNORM, 0};
+  WSAPOLLFD asked{static_cast<Socket>(socket), POLLRDNORM, 0};
   return WSAPoll(&asked, 1, 0) != 0;
 }
 
@@ -53,6 +55,8 @@ void Notifier::raise() noexcept {}
 void Notifier::lower() noexcept {}
 
 #else
+
+using Socket = int;
 
 std::int64_t process_id() {
   return getpid();
@@ -75,7 +79,7 @@ void unmap_pages(void* pages, std::size_t size) noexcept {
 }
 
 bool readable(std::intptr_t socket) noexcept {
-  pollfd asked{static_cast<int>(socket), POLLIN, 0};
+  pollfd asked{static_cast<Socket>(socket), POLLIN, 0};
   return poll(&asked, 1, 0) != 0;
 }
 
@@ -110,49 +114,47 @@ void Notifier::lower() noexcept {
 
 #endif
 
-namespace {
-
-template <typename Socket>
-int port_of(Socket socket) noexcept {
+int local_port(std::intptr_t socket) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  auto* const place = reinterpret_cast<sockaddr*>(&address);
+  if (getsockname(static_cast<Socket>(socket), place, &size) != 0) return 0;
   // The port is at the same place in the addresses of IPv4 and IPv6.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-template <typename Socket>
-void set_tcp(Socket socket, int option, Duration value, Duration unit) noexcept {
-  const int count =
-      static_cast<int>(std::max<Duration::rep>((value + unit - Duration(1)) / unit, 1));
-  // A system may refuse a value; then it keeps its own.
-  setsockopt(socket, IPPROTO_TCP, option, reinterpret_cast<const char*>(&count), sizeof count);
-}
-
-template <typename Socket>
-void watch_peer(Socket socket, Duration patience) noexcept {
+void notice_dead_peer(std::intptr_t socket, Duration patience) noexcept {
   constexpr Duration second = std::chrono::seconds(1);
+  // A system may refuse a value; then it keeps its own.
+  const auto set_tcp = [socket](int option, Duration value, Duration unit) {
+    const int count =
+        static_cast<int>(std::max<Duration::rep>((value + unit - Duration(1)) / unit, 1));
+    setsockopt(static_cast<Socket>(socket), IPPROTO_TCP, option,
+               reinterpret_cast<const char*>(&count), sizeof count);
+  };
 #ifdef TCP_USER_TIMEOUT
-  set_tcp(socket, TCP_USER_TIMEOUT, patience, std::chrono::milliseconds(1));
+  set_tcp(TCP_USER_TIMEOUT, patience, std::chrono::milliseconds(1));
 #endif
 #ifdef TCP_KEEPIDLE
-  set_tcp(socket, TCP_KEEPIDLE, patience / 3, second);
+  set_tcp(TCP_KEEPIDLE, patience / 3, second);
 #elif defined(TCP_KEEPALIVE)
-  set_tcp(socket, TCP_KEEPALIVE, patience / 3, second);
+  set_tcp(TCP_KEEPALIVE, patience / 3, second);
 #endif
 #ifdef TCP_KEEPINTVL
-  set_tcp(socket, TCP_KEEPINTVL, patience / 6, second);
+  set_tcp(TCP_KEEPINTVL, patience / 6, second);
 #endif
 #ifdef TCP_KEEPCNT
-  set_tcp(socket, TCP_KEEPCNT, Duration(3), Duration(1));
+  set_tcp(TCP_KEEPCNT, Duration(3), Duration(1));
 #endif
 #ifdef TCP_RXT_CONNDROPTIME
-  set_tcp(socket, TCP_RXT_CONNDROPTIME, patience, second);
+  set_tcp(TCP_RXT_CONNDROPTIME, patience, second);
 #endif
 #ifdef TCP_MAXRT
-  set_tcp(socket, TCP_MAXRT, patience, second);
+  set_tcp(TCP_MAXRT, patience, second);
 #endif
 }
+
+namespace {
 
 constinit std::mutex shared_mutex;
 constinit std::atomic<int> fork_blockers = 0;  // grows only under the mutex
@@ -195,20 +197,6 @@ void after_fork_in_child() {
 #endif
 
 }  // namespace
-
-#ifdef _WIN32
-using Socket = SOCKET;
-#else
-using Socket = int;
-#endif
-
-int local_port(std::intptr_t socket) noexcept {
-  return port_of(static_cast<Socket>(socket));
-}
-
-void notice_dead_peer(std::intptr_t socket, Duration patience) noexcept {
-  watch_peer(static_cast<Socket>(socket), patience);
-}
 
 std::mutex& process_mutex() {
   return shared_mutex;

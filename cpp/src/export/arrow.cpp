@@ -82,15 +82,15 @@ std::string record_metadata(std::string_view record) {
   return metadata;
 }
 
-std::string format_of(Kind kind, const ArrowExport& wanted) {
+std::string format_of(Kind kind, const ArrowForm& form) {
   switch (kind) {
     case Kind::integer: return "l";
     case Kind::number: return "g";
-    case Kind::timestamp: return "tsu:" + wanted.time_zone;
+    case Kind::timestamp: return "tsu:" + form.time_zone;
     case Kind::date: return "tdD";
     case Kind::text: break;
   }
-  switch (wanted.text) {
+  switch (form.text) {
     case TextForm::small: return "u";
     case TextForm::large: return "U";
     default: return "vu";
@@ -107,16 +107,16 @@ const void* present(const void* values) {
 // offset skips, so that bitmaps can be taken from a word on. All copies are in one block.
 class ArrayMaker {
  public:
-  ArrayMaker(const TablePtr& table, const ArrowExport& wanted) : table_(table), wanted_(wanted) {
+  ArrayMaker(const Rows& rows, TextForm text) : rows_(rows), text_(text) {
     std::int64_t bytes = 0;
-    for (const int field : wanted.columns) bytes += bytes_to_copy(field);
+    for (const int field : rows.columns) bytes += bytes_to_copy(field);
     if (bytes == 0) return;
     copies_ = std::shared_ptr<void>(allocate_block(bytes), free_block);
     free_ = static_cast<std::byte*>(copies_.get());
   }
 
   void make(ArrowArray& out, int field) {
-    const Column& column = table_->column(field);
+    const Column& column = rows_.table->column(field);
     const Kind kind = kind_of(field);
     auto owner = std::make_unique<ArrayOwner>();
     if (!copies(kind)) {
@@ -126,26 +126,25 @@ class ArrayMaker {
       owner->buffers.push_back(column.nulls == 0 ? nullptr : copied_validity(column));
       if (kind == Kind::timestamp) {
         owner->buffers.push_back(instants(column));
-      } else if (wanted_.text == TextForm::small) {
+      } else if (text_ == TextForm::small) {
         put_text<std::int32_t>(*owner, column);
       } else {
         put_text<std::int64_t>(*owner, column);
       }
     }
-    fill(out, std::move(owner), wanted_.length);
-    out.offset = wanted_.start - first_;
+    fill(out, std::move(owner), rows_.size());
+    out.offset = rows_.start - first_;
     // The nulls of a part are for the consumer to count.
-    const bool counted = column.nulls == 0 || wanted_.length == table_->rows();
+    const bool counted = column.nulls == 0 || rows_.size() == rows_.table->rows();
     out.null_count = counted ? column.nulls : -1;
   }
 
  private:
   static constexpr std::int64_t word_bits = 64;
 
-  Kind kind_of(int field) const { return table_->schema().field(field).kind; }
+  Kind kind_of(int field) const { return rows_.table->schema().field(field).kind; }
   bool copies(Kind kind) const {
-    return kind == Kind::text ? wanted_.text != TextForm::view
-                              : kind == Kind::timestamp && wanted_.offset;
+    return kind == Kind::text ? text_ != TextForm::view : kind == Kind::timestamp && rows_.offset;
   }
   const TextView* views(const Column& column) const { return column.as<TextView>() + first_; }
   const std::uint64_t* validity(const Column& column) const {
@@ -157,11 +156,12 @@ class ArrayMaker {
     const Kind kind = kind_of(field);
     if (!copies(kind)) return 0;
     constexpr std::int64_t pieces = 3;
-    std::int64_t bytes = pieces * block_alignment + rows_ / 8 + (rows_ + 1) * 8;
+    std::int64_t bytes = pieces * block_alignment + count_ / 8 + (count_ + 1) * 8;
     if (kind != Kind::text) return bytes;
     std::int64_t text = TextView::inline_capacity;
-    for (std::int64_t row = 0; row < rows_; ++row) text += views(table_->column(field))[row].size;
-    if (wanted_.text == TextForm::small && text > std::numeric_limits<std::int32_t>::max()) {
+    for (std::int64_t row = 0; row < count_; ++row)
+      text += views(rows_.table->column(field))[row].size;
+    if (text_ == TextForm::small && text > std::numeric_limits<std::int32_t>::max()) {
       throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
     }
     return bytes + text;
@@ -175,11 +175,11 @@ class ArrayMaker {
   }
 
   void share(ArrayOwner& owner, const Column& column, Kind kind) const {
-    owner.memory = table_;
+    owner.memory = rows_.table;
     owner.buffers.push_back(column.nulls == 0 ? nullptr : validity(column));
     owner.buffers.push_back(present(column.values + first_ * width_of(kind)));
     if (kind != Kind::text) return;
-    for (const Buffer& buffer : table_->buffers()) {
+    for (const Buffer& buffer : rows_.table->buffers()) {
       owner.buffers.push_back(present(buffer.data()));
       owner.sizes.push_back(buffer.size());
     }
@@ -187,73 +187,73 @@ class ArrayMaker {
   }
 
   const void* copied_validity(const Column& column) {
-    const std::int64_t words = (rows_ + word_bits - 1) / word_bits;
+    const std::int64_t words = (count_ + word_bits - 1) / word_bits;
     auto* const copy = take<std::uint64_t>(words);
     std::copy_n(validity(column), words, copy);
     return copy;
   }
 
   const void* instants(const Column& column) {
-    auto* const micros = take<std::int64_t>(rows_);
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    auto* const micros = take<std::int64_t>(count_);
+    for (std::int64_t row = 0; row < count_; ++row) {
       const std::int64_t time = column.as<std::int64_t>()[first_ + row];
-      micros[row] = column.valid(first_ + row) ? time - wanted_.offset(time) : 0;
+      micros[row] = column.valid(first_ + row) ? time - rows_.offset(time) : 0;
     }
     return micros;
   }
 
   template <typename Offset>
   void put_text(ArrayOwner& owner, const Column& column) {
-    auto* const ends = take<Offset>(rows_ + 1);
+    auto* const ends = take<Offset>(count_ + 1);
     auto* const begin = reinterpret_cast<char*>(free_);
     char* at = begin;
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    for (std::int64_t row = 0; row < count_; ++row) {
       ends[row] = static_cast<Offset>(at - begin);
       const TextView& view = views(column)[row];
       // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
       if (view.is_inline()) {
         std::memcpy(at, view.inlined, TextView::inline_capacity);
       } else {
-        const std::string_view text = table_->text(view);
+        const std::string_view text = rows_.table->text(view);
         std::memcpy(at, text.data(), text.size());
       }
       at += view.size;
     }
-    ends[rows_] = static_cast<Offset>(at - begin);
+    ends[count_] = static_cast<Offset>(at - begin);
     take<char>(at - begin + TextView::inline_capacity);
     owner.buffers.insert(owner.buffers.end(), {ends, begin});
   }
 
-  const TablePtr& table_;
-  const ArrowExport& wanted_;
+  const Rows& rows_;
+  TextForm text_;
   // Of no rows, an offset would be beyond the buffers.
-  const std::int64_t first_ =
-      wanted_.length == 0 ? wanted_.start : wanted_.start / word_bits * word_bits;
-  const std::int64_t rows_ = wanted_.start + wanted_.length - first_;
+  const std::int64_t first_ = rows_.size() == 0 ? rows_.start : rows_.start / word_bits * word_bits;
+  const std::int64_t count_ = rows_.stop - first_;
   std::shared_ptr<void> copies_;
   std::byte* free_ = nullptr;
 };
 
-void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out) {
+struct StreamOwner {
+  SchemaPtr schema;  // the rows may go before the stream
+  std::vector<int> columns;
+  ArrowForm form;
+  Taken<ArrowArray> batch;
+};
+
+void export_schema(const StreamOwner& stream, ArrowSchema& out) {
   auto batch = std::make_unique<SchemaOwner>();
   batch->format = "+s";
-  batch->metadata = record_metadata(schema.record);
-  batch->children.resize(wanted.columns.size());
-  for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    const Field& field = schema.field(wanted.columns[i]);
+  batch->metadata = record_metadata(stream.schema->record);
+  batch->children.resize(stream.columns.size());
+  for (std::size_t i = 0; i < stream.columns.size(); ++i) {
+    const Field& field = stream.schema->field(stream.columns[i]);
     auto child = std::make_unique<SchemaOwner>();
-    child->format = format_of(field.kind, wanted);
+    child->format = format_of(field.kind, stream.form);
     child->name = field.name;
     fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
   }
   fill(out, std::move(batch), 0);
 }
-
-struct StreamOwner {
-  SchemaPtr schema;    // the rows may go before the stream
-  ArrowExport wanted;  // without what calls Python: a consumer may have no GIL
-  Taken<ArrowArray> batch;
-};
 
 StreamOwner& owner_of(ArrowArrayStream* stream) {
   return *static_cast<StreamOwner*>(stream->private_data);
@@ -261,7 +261,7 @@ StreamOwner& owner_of(ArrowArrayStream* stream) {
 
 int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
   try {
-    export_schema(*owner_of(stream).schema, owner_of(stream).wanted, *out);
+    export_schema(owner_of(stream), *out);
     return 0;
   } catch (const std::bad_alloc&) {
     return ENOMEM;
@@ -281,22 +281,19 @@ void release_stream(ArrowArrayStream* stream) {
 
 }  // namespace
 
-void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out) {
-  ArrayMaker arrays(table, wanted);
+void export_stream(const Rows& rows, const ArrowForm& form, ArrowArrayStream& out) {
+  auto owner = std::make_unique<StreamOwner>();
+  owner->schema = shared(rows.table->schema());
+  owner->columns = rows.columns;
+  owner->form = form;
+  ArrayMaker arrays(rows, form.text);
   auto batch = std::make_unique<ArrayOwner>();
   batch->buffers.push_back(nullptr);  // no row of the batch itself is null
-  batch->children.resize(wanted.columns.size());
-  for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    arrays.make(*batch->children[i], wanted.columns[i]);
+  batch->children.resize(rows.columns.size());
+  for (std::size_t i = 0; i < rows.columns.size(); ++i) {
+    arrays.make(*batch->children[i], rows.columns[i]);
   }
-  fill(out, std::move(batch), wanted.length);
-}
-
-void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
-  auto owner = std::make_unique<StreamOwner>();
-  owner->schema = shared(table->schema());
-  owner->wanted = {.columns = wanted.columns, .text = wanted.text, .time_zone = wanted.time_zone};
-  export_array(table, wanted, *owner->batch);
+  fill(*owner->batch, std::move(batch), rows.size());
   out = ArrowArrayStream{.get_schema = get_schema,
                          .get_next = get_next,
                          .get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; },

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/arrow_interface.hpp"
-#include "base/time.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -18,22 +16,16 @@ enum class TextForm : std::uint8_t {
   large,  // "U": 64-bit offsets
 };
 
-struct ArrowExport {
-  std::int64_t start = 0;  // rows [start, start + length)
-  std::int64_t length = 0;
-  std::vector<int> columns{};  // positions of fields
+struct ArrowForm {
   TextForm text = TextForm::view;
-  // Times become wall clock times ("tsu:"), or with a zone the instants that its `offset` gives.
+  // Times become wall clock times ("tsu:"), or with a zone the instants that the rows' `offset`
+  // gives.
   std::string time_zone{};
-  ZoneOffset offset{};
 };
 
-// One struct array of the rows. It shares the table, and keeps it alive, but for text in other
-// forms and for times in a zone.
-void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out);
-
-// A stream of that one batch, whose schema has metadata that names the record. All work is done
+// A stream of one batch of the rows, whose schema has metadata that names the record. It shares the
+// table, and keeps it alive, but for text in other forms and for times in a zone. All work is done
 // here, so that its callbacks cannot fail.
-void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out);
+void export_stream(const Rows& rows, const ArrowForm& form, ArrowArrayStream& out);
 
 }  // namespace tradingdata

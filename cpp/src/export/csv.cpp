@@ -115,35 +115,36 @@ void put_number(std::string& out, double value) {
 
 struct CsvCell {
   std::string& out;
-  const CsvOptions& options;
+  bool spreadsheet;
+  const ZoneOffset& offset;
 
-  void operator()(std::string_view text) const { put_csv_text(out, text, options.spreadsheet); }
+  void operator()(std::string_view text) const { put_csv_text(out, text, spreadsheet); }
   void operator()(std::int64_t value) const { out += digits_of(value); }
   void operator()(double value) const { put_number(out, value); }
-  void operator()(Moment time) const { out += format_timestamp(time.micros, options.offset); }
+  void operator()(Moment time) const { out += format_timestamp(time.micros, offset); }
   void operator()(Day day) const { out += format_date(day.days); }
 };
 
 }  // namespace
 
-std::string rows_as_csv(const Table& table, const CsvOptions& options) {
+std::string rows_as_csv(const Rows& rows, bool spreadsheet) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  const std::string_view line_end = options.spreadsheet ? "\r\n" : "\n";
-  std::string out(options.spreadsheet ? byte_order_mark : "");
-  const auto put_line = [&](const auto& put) {
-    for (std::size_t i = 0; i < options.columns.size(); ++i) {
+  const std::string_view line_end = spreadsheet ? "\r\n" : "\n";
+  const Table& table = *rows.table;
+  std::string out(spreadsheet ? byte_order_mark : "");
+  const CsvCell put{out, spreadsheet, rows.offset};
+  const auto put_line = [&](const auto& put_cell) {
+    for (std::size_t i = 0; i < rows.columns.size(); ++i) {
       if (i > 0) out += ',';
-      put(options.columns[i]);
+      put_cell(rows.columns[i]);
     }
     out += line_end;
   };
-  put_line([&](int column) {
-    put_csv_text(out, table.schema().field(column).name, options.spreadsheet);
-  });
-  for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
+  put_line([&](int column) { put(table.schema().field(column).name); });
+  for (std::int64_t row = rows.start; row < rows.stop; ++row) {
     const std::size_t begin = out.size();
     put_line([&](int column) {
-      if (table.valid(column, row)) visit_cell(table, column, row, CsvCell{out, options});
+      if (table.valid(column, row)) visit_cell(table, column, row, put);
     });
     // Readers skip blank lines, and the row would be lost.
     if (out.size() == begin + line_end.size()) out.insert(begin, "\"\"");

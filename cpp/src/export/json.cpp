@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "table/row_selection.hpp"
 
 namespace tradingdata {
 
@@ -22,25 +24,34 @@ std::string as_number(double value) {
   return digits;
 }
 
+// What is written of each row.
+struct Content {
+  std::vector<int> fields{};  // positions, in the order of the keys
+  bool extras = false;        // whether a row's unknown fields follow, as sent
+  bool lines = false;         // whether each row is one line
+  bool restorable = false;    // local fields have a prefix, as the decoder reads them back
+  ZoneOffset offset{};
+};
+
 struct JsonCell {
   std::string& out;
-  const JsonOptions& options;
+  const Content& content;
 
   void operator()(std::string_view text) const { put_json_text(out, text); }
   void operator()(std::int64_t value) const { out += digits_of(value); }
   void operator()(double value) const { out += as_number(value); }
   void operator()(Moment time) const {
-    put_json_text(out, format_timestamp(time.micros, options.offset));
+    put_json_text(out, format_timestamp(time.micros, content.offset));
   }
   void operator()(Day day) const { put_json_text(out, format_date(day.days)); }
 };
 
-bool is_field(const Table& table, const Extra& extra, const JsonOptions& options) {
+bool is_field(const Table& table, const Extra& extra, const Content& content) {
   const int field = table.schema().find(table.extra_name(extra));
-  return field >= 0 && std::ranges::find(options.fields, field) != options.fields.end();
+  return field >= 0 && std::ranges::find(content.fields, field) != content.fields.end();
 }
 
-void put_row(std::string& out, const Table& table, std::int64_t row, const JsonOptions& options) {
+void put_row(std::string& out, const Table& table, std::int64_t row, const Content& content) {
   const std::size_t begin = out.size();
   out += '{';
   bool first = true;
@@ -50,30 +61,30 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
     put_json_text(out, name);
     out += ':';
   };
-  for (const int field : options.fields) {
+  for (const int field : content.fields) {
     const Field& declared = table.schema().field(field);
-    if (options.restorable && declared.local()) {
+    if (content.restorable && declared.local()) {
       if (!table.valid(field, row)) continue;
       put_key(std::string(local_prefix).append(declared.name));
     } else {
       put_key(declared.name);
     }
     if (table.valid(field, row)) {
-      visit_cell(table, field, row, JsonCell{out, options});
+      visit_cell(table, field, row, JsonCell{out, content});
     } else {
       out += "null";
     }
   }
-  if (options.extras) {
+  if (content.extras) {
     for (const Extra& extra : table.extras_of(row)) {
       // An object has a name once: that of the local field.
-      if (!options.restorable && is_field(table, extra, options)) continue;
+      if (!content.restorable && is_field(table, extra, content)) continue;
       put_key(table.extra_name(extra));
       out += table.extra_json(extra);
     }
   }
   out += '}';
-  if (!options.lines) return;
+  if (!content.lines) return;
   // Unknown fields as sent may have line breaks: between values, since those in text are escaped.
   for (const char line_break : {'\n', '\r'}) {
     std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), line_break, ' ');
@@ -81,11 +92,11 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
 }
 
 // The first fields of a row, and its unknown ones.
-JsonOptions everything(int fields) {
-  JsonOptions options{.extras = true, .restorable = true};
-  options.fields.resize(static_cast<std::size_t>(fields));
-  std::iota(options.fields.begin(), options.fields.end(), 0);
-  return options;
+Content everything(int fields) {
+  Content content{.extras = true, .restorable = true};
+  content.fields.resize(static_cast<std::size_t>(fields));
+  std::iota(content.fields.begin(), content.fields.end(), 0);
+  return content;
 }
 
 }  // namespace
@@ -96,30 +107,30 @@ std::string row_as_json(const Table& table, std::int64_t row) {
   return out;
 }
 
-std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop) {
-  const JsonOptions options = everything(table.schema().width());
+std::string rows_as_json(const Slice& rows) {
+  const Content content = everything(rows.table->schema().width());
   std::string out = "[";
-  for (std::int64_t row = start; row < stop; ++row) {
-    if (row > start) out += ',';
-    put_row(out, table, row, options);
+  for (std::int64_t row = rows.start; row < rows.stop; ++row) {
+    if (row > rows.start) out += ',';
+    put_row(out, *rows.table, row, content);
   }
   return out + "]";
 }
 
-std::string export_json(const Table& table, const JsonOptions& options) {
-  if (options.length == 0) return options.lines ? "" : "[]\n";
-  std::string out = options.lines ? "" : "[\n";
-  const std::string_view separator = options.lines ? "\n" : ",\n";
-  for (std::int64_t i = 0; i < options.length; ++i) {
-    if (i > 0) out += separator;
-    put_row(out, table, options.start + i, options);
+std::string export_json(const Rows& rows, bool extras, bool lines) {
+  if (rows.size() == 0) return lines ? "" : "[]\n";
+  const Content content{
+      .fields = rows.columns, .extras = extras, .lines = lines, .offset = rows.offset};
+  std::string out = lines ? "" : "[\n";
+  for (std::int64_t row = rows.start; row < rows.stop; ++row) {
+    if (row > rows.start) out += lines ? "\n" : ",\n";
+    put_row(out, *rows.table, row, content);
   }
-  return out += options.lines ? "\n" : "\n]\n";
+  return out += lines ? "\n" : "\n]\n";
 }
 
 TablePtr with_extra_column(const Slice& rows, const Schema& wider) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(rows.stop - rows.start));
-  std::iota(all.begin(), all.end(), rows.start);
+  const std::vector<std::int64_t> all = rows_of(rows);
   TableBuilder made = copy_of(*rows.table, all, wider);
   made.extras().clear();
   const int field = wider.width() - 1;

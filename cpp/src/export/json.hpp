@@ -4,10 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "base/time.hpp"
-#include "table/row_selection.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -16,22 +13,13 @@ namespace tradingdata {
 // ones as sent.
 std::string row_as_json(const Table& table, std::int64_t row);
 
-// A run of rows as a JSON array, which the decoder reads back to equal rows (`written`).
-std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop);
+// Rows as a JSON array, which the decoder reads back to equal rows (`written`): local fields have a
+// prefix.
+std::string rows_as_json(const Slice& rows);
 
-struct JsonOptions {
-  std::int64_t start = 0;  // rows [start, start + length)
-  std::int64_t length = 0;
-  std::vector<int> fields{};  // positions, in the order of the keys
-  bool extras = false;        // whether a row's unknown fields follow, as sent
-  bool lines = false;         // one object per line, without an array around them
-  bool restorable = false;    // local fields have a prefix, as the decoder reads them back
-  // It follows each time where it is set.
-  ZoneOffset offset{};
-};
-
-// An array with one record per line, or newline-delimited JSON.
-std::string export_json(const Table& table, const JsonOptions& options);
+// An array with one record per line; or with `lines` newline-delimited JSON, without an array.
+// `extras`: whether a row's unknown fields follow, as sent.
+std::string export_json(const Rows& rows, bool extras, bool lines);
 
 // A copy of the rows in a schema that has one more field than theirs: the unknown fields of a row
 // as the text of a JSON object, their values as sent. A row without unknown fields has none. Each

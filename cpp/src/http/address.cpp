@@ -21,30 +21,18 @@ namespace {
 // A URL as libcurl reads it.
 class ParsedUrl {
  public:
-  // `flags` are libcurl's.
-  ParsedUrl(const std::string& text, unsigned flags) : url_(curl_url(), &curl_url_cleanup) {
+  explicit ParsedUrl(const std::string& text) : url_(curl_url(), &curl_url_cleanup) {
     if (!url_) throw std::bad_alloc();
-    problem_ = curl_url_set(url_.get(), CURLUPART_URL, text.c_str(), flags);
+    problem_ = curl_url_set(url_.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME);
   }
 
   CURLUcode problem() const { return problem_; }
 
   // "" where the URL has no such part.
-  std::string part(CURLUPart what) const {
-    char* text = nullptr;
-    if (problem_ != CURLUE_OK || curl_url_get(url_.get(), what, &text, 0) != CURLUE_OK) return "";
-    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
-    return text;
-  }
+  std::string part(CURLUPart what) const { return read(what, 0).value_or(""); }
   bool has(CURLUPart what) const { return !part(what).empty(); }
-
   // With its percent-escapes resolved; nothing where the URL has no such part.
-  std::optional<std::string> decoded(CURLUPart what) const {
-    char* text = nullptr;
-    if (curl_url_get(url_.get(), what, &text, CURLU_URLDECODE) != CURLUE_OK) return std::nullopt;
-    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
-    return text;
-  }
+  std::optional<std::string> decoded(CURLUPart what) const { return read(what, CURLU_URLDECODE); }
 
   std::string authority() const {
     const std::string port = part(CURLUPART_PORT);
@@ -52,6 +40,15 @@ class ParsedUrl {
   }
 
  private:
+  std::optional<std::string> read(CURLUPart what, unsigned flags) const {
+    char* text = nullptr;
+    if (problem_ != CURLUE_OK || curl_url_get(url_.get(), what, &text, flags) != CURLUE_OK) {
+      return std::nullopt;
+    }
+    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+    return text;
+  }
+
   std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url_;
   CURLUcode problem_;
 };
@@ -98,7 +95,7 @@ ProxyChoice parse_proxy(const std::string& text, const std::string& origin) {
     refuse_proxy(" contains a space, a control or a non-ASCII character");
   }
   const bool has_scheme = text.find("://") != std::string::npos;  // host:port is an http proxy
-  const ParsedUrl url((has_scheme ? "" : "http://") + text, CURLU_NON_SUPPORT_SCHEME);
+  const ParsedUrl url((has_scheme ? "" : "http://") + text);
   const auto known = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
   const std::string scheme = lower_case(has_scheme ? text.substr(0, text.find("://")) : "http");
   if (std::find(known.begin(), known.end(), scheme) == known.end()) {
@@ -126,7 +123,7 @@ BaseUrl::BaseUrl(const std::string& text) {
   if (!std::all_of(text.begin(), text.end(), is_plain) || text.find('\\') != std::string::npos) {
     refuse("contains a space, a backslash, a control or a non-ASCII character");
   }
-  const ParsedUrl url(text, CURLU_NON_SUPPORT_SCHEME);
+  const ParsedUrl url(text);
   if (text.find_first_of("\"<>^`{|}") != std::string::npos) {
     refuse("has a character that must be percent-encoded");
   }
@@ -188,7 +185,7 @@ std::string percent_encoded(std::string_view text) {
 
 std::string origin_of(const std::string& url) {
   if (!std::all_of(url.begin(), url.end(), is_plain)) return "";
-  const ParsedUrl parsed(url, CURLU_NON_SUPPORT_SCHEME);
+  const ParsedUrl parsed(url);
   return parsed.has(CURLUPART_HOST) ? parsed.part(CURLUPART_SCHEME) + "://" + parsed.authority()
                                     : "";
 }

@@ -100,9 +100,7 @@ void Receiver::read_head(const HeaderLookup& header) {
     return;
   }
   read_framing(header);
-  if (encoding_ == Encoding::unknown) {
-    fail(Fault::content_encoding);
-  }
+  if (encoding_ == Encoding::unknown) fail(Fault::content_encoding);
   if (!failure_) prepare_body();
 }
 
@@ -189,11 +187,7 @@ void Receiver::read_body(std::string_view chunk) {
   enough_ = true;
   if (refused()) return;
   if (result == InflateResult::too_large) return fail(Fault::too_large);
-  if (result == InflateResult::not_gzip) {
-    fail(Fault::not_gzip);
-  } else {
-    fail(Fault::bad_gzip);
-  }
+  fail(result == InflateResult::not_gzip ? Fault::not_gzip : Fault::bad_gzip);
 }
 
 std::optional<Failure> Receiver::finish() {

@@ -62,13 +62,17 @@ void keep_integers(std::vector<std::int64_t>& rows, const Column& column,
 
 }  // namespace
 
-std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std::int64_t stop,
-                                     std::span<const Condition> conditions) {
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
-  std::iota(rows.begin(), rows.end(), start);
+std::vector<std::int64_t> rows_of(const Slice& slice) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(slice.size()));
+  std::iota(rows.begin(), rows.end(), slice.start);
+  return rows;
+}
+
+std::vector<std::int64_t> rows_where(const Slice& slice, std::span<const Condition> conditions) {
+  std::vector<std::int64_t> rows = rows_of(slice);
   for (const Condition& condition : conditions) {
-    const Column& column = table.column(condition.field);
-    with_values(table, condition.field, [&](const auto& read) {
+    const Column& column = slice.table->column(condition.field);
+    with_values(*slice.table, condition.field, [&](const auto& read) {
       using Value = decltype(read(0));
       if constexpr (std::is_same_v<Value, std::string_view>) {
         const auto& wanted = std::get<std::vector<std::string>>(condition.wanted);
@@ -129,15 +133,13 @@ void sort_run(std::vector<std::int64_t>& rows, Run run, const Column& column, bo
 
 }  // namespace
 
-std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, std::int64_t stop,
-                                      std::span<const SortKey> keys) {
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
-  std::iota(rows.begin(), rows.end(), start);
+std::vector<std::int64_t> sorted_rows(const Slice& slice, std::span<const SortKey> keys) {
+  std::vector<std::int64_t> rows = rows_of(slice);
   std::vector<Run> runs{{0, rows.size()}};
   for (const SortKey& key : keys) {
     std::vector<Run> ties;
-    const Column& column = table.column(key.field);
-    with_values(table, key.field, [&](const auto& read) {
+    const Column& column = slice.table->column(key.field);
+    with_values(*slice.table, key.field, [&](const auto& read) {
       for (const Run& run : runs) sort_run(rows, run, column, key.descending, read, ties);
     });
     runs = std::move(ties);
@@ -161,15 +163,8 @@ class Copier {
   void copy(const Table& from, std::int64_t count, const RowAt& row_at) {
     const Schema& schema = from.schema();
     for (int field = 0; field < schema.width(); ++field) {
-      with_stored(schema.field(field).kind, [&]<typename T>(const T&) {
-        copy_cells<T>(from, field, count, row_at, [&](const T& value) {
-          if constexpr (std::is_same_v<T, TextView>) {
-            return value.is_inline() ? value : into_.keep_text(from.text(value));
-          } else {
-            return value;
-          }
-        });
-      });
+      with_stored(schema.field(field).kind,
+                  [&]<typename T>(const T&) { copy_cells<T>(from, field, count, row_at); });
     }
     if (!from.extras().empty()) copy_extras(from, count, row_at);
     into_.set_masked(into_.table().masked() && from.masked());
@@ -177,20 +172,22 @@ class Copier {
   }
 
  private:
-  // Copies the column as values of the type; `copy` copies one.
-  template <typename Stored, typename RowAt, typename Copy>
-  void copy_cells(const Table& from, int field, std::int64_t count, const RowAt& row_at,
-                  const Copy& copy) {
+  // Copies the column as values of the type.
+  template <typename Stored, typename RowAt>
+  void copy_cells(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
     const Column& column = from.column(field);
     const auto* const values = column.as<Stored>();
     const std::int64_t first = into_.table().rows();
     auto* const copies = into_.cells<Stored>(field) + first;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = row_at(i);
-      if (column.valid(row)) {
-        copies[i] = copy(values[row]);
-      } else {
+      if (!column.valid(row)) {
         into_.set_null(field, first + i);
+        continue;
+      }
+      copies[i] = values[row];
+      if constexpr (std::is_same_v<Stored, TextView>) {
+        if (!values[row].is_inline()) copies[i] = into_.keep_text(from.text(values[row]));
       }
     }
   }
@@ -242,14 +239,13 @@ TablePtr concat(std::span<const Slice> slices) {
     if (&slice.table->schema() != &schema) {
       throw std::invalid_argument("books of different records cannot be joined");
     }
-    rows += slice.stop - slice.start;
+    rows += slice.size();
   }
   TableBuilder result(schema);
   result.reserve(rows);
   Copier copier(result);
   for (const Slice& slice : slices) {
-    copier.copy(*slice.table, slice.stop - slice.start,
-                [&](std::int64_t row) { return slice.start + row; });
+    copier.copy(*slice.table, slice.size(), [&](std::int64_t row) { return slice.start + row; });
   }
   return std::move(result).build();
 }

@@ -27,20 +27,18 @@ struct Condition {
   bool null_wanted = false;  // whether a missing value is among the wanted ones
 };
 
-// The rows from `start` on, before `stop`, that meet every condition, in order.
-std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std::int64_t stop,
-                                     std::span<const Condition> conditions);
+// The numbers of a slice's rows in their table, in order; and of those that meet every condition.
+std::vector<std::int64_t> rows_of(const Slice& slice);
+std::vector<std::int64_t> rows_where(const Slice& slice, std::span<const Condition> conditions);
 
 struct SortKey {
   int field;
   bool descending = false;
 };
 
-// The rows from `start` on, before `stop`, sorted by the first key, then by the second, and so on.
-// Rows with equal values keep their order; rows without a value are last in either direction. Text
-// is compared by code points.
-std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, std::int64_t stop,
-                                      std::span<const SortKey> keys);
+// The same, sorted by the first key, then by the second, and so on. Rows with equal values keep
+// their order; rows without a value are last in either direction. Text is compared by code points.
+std::vector<std::int64_t> sorted_rows(const Slice& slice, std::span<const SortKey> keys);
 
 // A new table of the given rows, in the given order, which owns its storage.
 TablePtr gather(const Table& table, std::span<const std::int64_t> rows);

@@ -84,9 +84,9 @@ void append_row(std::string& bytes, const Table& table, std::int64_t row) {
 // Field by field, a few rows at a time, so that the long text of these rows stays in the cache.
 bool same_rows(const Slice& a, const Slice& b) {
   constexpr std::int64_t at_a_time = 128;
-  const std::int64_t rows = a.stop - a.start;
+  const std::int64_t rows = a.size();
   const Schema& schema = a.table->schema();
-  if (rows != b.stop - b.start || &schema != &b.table->schema()) return false;
+  if (rows != b.size() || &schema != &b.table->schema()) return false;
   for (std::int64_t done = 0; done < rows; done += at_a_time) {
     const std::int64_t end = std::min(rows, done + at_a_time);
     for (int field = 0; field < schema.width(); ++field) {

@@ -232,6 +232,6 @@ TEST_CASE("what is made of a book either is made or runs out of memory") {
   const int symbol = order_schema.find("symbol");
   const auto none = [] {};
   fail_each([&] { concat(slices); }, none);
-  fail_each([&] { rows_as_json(*a, 0, 2); }, none);
-  fail_each([&] { rows_as_csv(*a, {.length = 2, .columns = {symbol}}); }, none);
+  fail_each([&] { rows_as_json(slices[0]); }, none);
+  fail_each([&] { rows_as_csv({.table = a, .stop = 2, .columns = {symbol}}, false); }, none);
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "support/cases.hpp"
 #include "table/table.hpp"
@@ -39,10 +41,14 @@ void set(TableBuilder& row, std::string_view field, const T& value) {
   row.unset_null(sample.find(field), 0);
 }
 
+// Columns of the first rows of a table that outlives them.
+Rows rows_of(const Table& table, std::int64_t count, std::vector<int> columns) {
+  return {.table = {TablePtr(), &table}, .stop = count, .columns = std::move(columns)};
+}
+
 // The only row's line, of one column.
 std::string cell(const Table& table, std::string_view field, bool spreadsheet = false) {
-  const std::string csv = rows_as_csv(
-      table, {.length = 1, .columns = {sample.find(field)}, .spreadsheet = spreadsheet});
+  const std::string csv = rows_as_csv(rows_of(table, 1, {sample.find(field)}), spreadsheet);
   const std::size_t from = csv.find('\n') + 1;
   return csv.substr(from, csv.find_last_not_of("\r\n") + 1 - from);
 }
@@ -63,13 +69,13 @@ std::string number_cell(double value) {
 
 TEST_CASE("a line of names comes first, and no value is nothing at all") {
   const auto table = one_row();
-  CHECK(rows_as_csv(*table, {.length = 1, .columns = {0, 1, 2, 3, 4}}) ==
+  CHECK(rows_as_csv(rows_of(*table, 1, {0, 1, 2, 3, 4}), false) ==
         "label,count,price,at,day\n,,,,\n");
-  CHECK(rows_as_csv(*table, {.length = 0, .columns = {4, 0}}) == "day,label\n");
+  CHECK(rows_as_csv(rows_of(*table, 0, {4, 0}), false) == "day,label\n");
 }
 
 TEST_CASE("a row is never a blank line") {
-  CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0}}) == "label\n\"\"\n");
+  CHECK(rows_as_csv(rows_of(*one_row(), 1, {0}), false) == "label\n\"\"\n");
 }
 
 TEST_CASE("empty text is not the same as none") {
@@ -104,9 +110,9 @@ TEST_CASE("times are written as by the service, with their offset where there is
   set(row, "day", std::int32_t{20094});
   CHECK(cell(row.table(), "day") == "2025-01-06");
   const auto with_offset = [&](std::int64_t seconds) {
-    return rows_as_csv(row.table(), {.length = 1,
-                                     .columns = {sample.find("at")},
-                                     .offset = [=](std::int64_t) { return seconds * 1000000; }});
+    Rows rows = rows_of(row.table(), 1, {sample.find("at")});
+    rows.offset = [=](std::int64_t) { return seconds * 1000000; };
+    return rows_as_csv(rows, false);
   };
   CHECK(with_offset(19800) == "at\n2025-01-06 09:30:00+05:30\n");
   CHECK(with_offset(-12600) == "at\n2025-01-06 09:30:00-03:30\n");
@@ -152,6 +158,5 @@ TEST_CASE("a spreadsheet takes no text for a date, a time, a truth value or anot
 }
 
 TEST_CASE("a file for spreadsheets has a byte order mark") {
-  CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0, 1}, .spreadsheet = true}) ==
-        "\xEF\xBB\xBFlabel,count\r\n,\r\n");
+  CHECK(rows_as_csv(rows_of(*one_row(), 1, {0, 1}), true) == "\xEF\xBB\xBFlabel,count\r\n,\r\n");
 }
