@@ -56,10 +56,10 @@ def main() -> int:
         if options.markdown:  # after each suite, so that an interrupted run keeps what it has
             options.markdown.write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
 
-    if not options.only:
-        touch_memory()
     for name in chosen:
         run.suite = name
+        if not options.only:
+            touch_memory()
         run.attempt(name, partial(SUITES[name], run))
         if tables:
             add_section(name, str(SUITES[name].__doc__))

@@ -307,23 +307,30 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def measured(operation: Operation) -> Iterator[tuple[int, float]]:
-    """The least CPU seconds of some runs, by size."""
+def measured(operation: Operation) -> Iterator[tuple[int, tuple[float, float]]]:
+    """The least CPU seconds of some runs, and how many of them the kernel did not take, by size."""
     for size in operation.sizes:
         run = operation.make(size)
         if size == operation.sizes[0]:
             run()  # imports what it needs
         times: list[float] = []
         gc.collect()
+        began = os.times()
         while sum(times) < RUN_SECONDS and len(times) < MOST_RUNS:
             before = time.process_time()
             result = run()
             times.append(time.process_time() - before)
             del result
-        yield size, min(times)
+        ended = os.times()
+        user, system = ended.user - began.user, ended.system - began.system
+        share = user / (user + system) if user else 1.0
+        yield size, (min(times), min(times) * share)
 
 
-def worst(times: dict[int, float]) -> float:
+Times: TypeAlias = dict[int, float]  # by size
+
+
+def worst(times: Times) -> float:
     """How many times more a row costs, at the most, than at a tenth of the rows."""
     steps = [
         times[size] / times[smaller] / (size / smaller)
@@ -345,22 +352,24 @@ def growth(run: Run) -> None:
         lines = [
             [f"{name}, each {OPERATIONS[name].of}"]
             + [shown(seconds / size) for size, seconds in times.items()]
-            + [f"{worst(times):.2f}"]
-            for name, times in found.items()
+            + [f"{worst(times):.2f}", f"{worst(user):.2f}"]
+            for name, (times, user) in found.items()
             if OPERATIONS[name].sizes == sizes
         ]
         if lines:
-            run.show(Table(["Growth", *(f"{size:,}" for size in sizes), "at most"], lines))
-    for name, times in found.items():
+            headings = [*(f"{size:,}" for size in sizes), "at most", "without the kernel"]
+            run.show(Table(["Growth", *headings], lines))
+    for name, (times, user) in found.items():
         ratio = worst(times)
         figure = f"{shown(max(times.values()))} at {max(times):,}"
         what = f"growth of {name}: cost for each {OPERATIONS[name].of}, times that at a tenth"
-        run.rows.append(Row(what, figure, "", (ratio,) * 3, GATE, AIM))
+        rests = "the kernel's time for new pages of memory" if worst(user) <= GATE else ""
+        run.rows.append(Row(what, figure, "", (ratio,) * 3, GATE, AIM, rests=rests))
 
 
-def _in_processes(run: Run, names: list[str], env: dict[str, str]) -> dict[str, dict[int, float]]:
-    """The times by name and size. An operation that ends its process is left out, and named."""
-    found: dict[str, dict[int, float]] = {}
+def _in_processes(run: Run, names: list[str], env: dict[str, str]) -> dict[str, list[Times]]:
+    """The times by name, all and without the kernel's; what ends its process is left out."""
+    found: dict[str, list[Times]] = {}
     left = list(names)
     while left:
         command = [sys.executable, "-m", "bench.suites.growth", *left]
@@ -377,7 +386,8 @@ def _in_processes(run: Run, names: list[str], env: dict[str, str]) -> dict[str, 
             if isinstance(times, str):
                 run.failures.append(f"growth of {name}: {times}")
             else:
-                found[name] = {int(size): seconds for size, seconds in times.items()}
+                pairs = {int(size): pair for size, pair in times.items()}
+                found[name] = [{size: pair[at] for size, pair in pairs.items()} for at in (0, 1)]
         if left:
             run.failures.append(f"growth of {left.pop(0)}: {status}")
     return {name: found[name] for name in names if name in found}
