@@ -69,6 +69,17 @@ std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const T
   return extras;
 }
 
+// Whether both are complete responses with the same body. Their values are then the same, apart
+// from those that a mask hides there: personal ones, and where a token was sent, which is an issue.
+bool same_bodies(const Slice& a, const Slice& b) {
+  const auto complete = [](const Slice& rows) {
+    return rows.table->holds_body() && rows.size() == rows.table->rows() &&
+           rows.table->issues().empty();
+  };
+  return complete(a) && complete(b) &&
+         a.table->buffers().front().view() == b.table->buffers().front().view();
+}
+
 }  // namespace
 
 void append_row(std::string& bytes, const Table& table, std::int64_t row) {
@@ -87,15 +98,18 @@ bool same_rows(const Slice& a, const Slice& b) {
   const std::int64_t rows = a.size();
   const Schema& schema = a.table->schema();
   if (rows != b.size() || &schema != &b.table->schema()) return false;
+  const bool same_body = same_bodies(a, b);
   for (std::int64_t done = 0; done < rows; done += at_a_time) {
     const std::int64_t end = std::min(rows, done + at_a_time);
     for (int field = 0; field < schema.width(); ++field) {
+      const Field& declared = schema.field(field);
+      if (same_body && !declared.personal() && !declared.local()) continue;  // an account is local
       if (!same_values(*a.table, a.start + done, *b.table, b.start + done, end - done, field)) {
         return false;
       }
     }
   }
-  if (a.table->extras().empty() && b.table->extras().empty()) return true;
+  if (same_body || (a.table->extras().empty() && b.table->extras().empty())) return true;
   for (std::int64_t i = 0; i < rows; ++i) {
     if (sorted_extras(*a.table, a.start + i) != sorted_extras(*b.table, b.start + i)) {
       return false;
