@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tradingdata as td
 from tradingdata import _core
-from watching import Record, order_updates, reported, some_orders, some_trades, trade_updates
+from watching import order_updates, reported, some_orders, some_trades, trade_updates
 
 IDENTITY = {
     record["name"]: [name for name in record["identity"] if name in sent]
@@ -61,12 +59,6 @@ def test_f163_a_fill_that_changes_is_corrected(name: str, value: Any) -> None:
     assert f"{name}: " in shown
 
 
-def test_what_is_no_part_of_the_execution_corrects_nothing() -> None:
-    other = {**FIRST, "row_no": 99, TIMES[-1]: "2026-01-06 10:00:00"}
-    _, update = trade_updates([FIRST, *OTHERS], [other, *OTHERS])
-    assert events(update) == []
-
-
 def test_f163_a_fill_that_vanishes_is_busted_and_may_return() -> None:
     changed = {**FIRST, "quantity": 7}
     updates = list(trade_updates([FIRST, *OTHERS], OTHERS, OTHERS, [*OTHERS, changed]))
@@ -91,49 +83,6 @@ def test_a_fill_without_a_number_is_itself_wherever_it_is_in_the_book() -> None:
         [("fill", ())],
     ]
     assert [fill.quantity for fill in updates[1].fills] == [6]
-
-
-def executed(updates: list[td.types.TradeUpdate]) -> int:
-    """The quantity that a loop adds up, as the documentation shows it."""
-    total = 0
-    for update in updates:
-        total += sum(fill.quantity or 0 for fill in update.fills)
-        for change in update.changes:
-            after, before = change.trade, change.previous
-            total += (after.quantity or 0 if after else 0) - (before.quantity or 0 if before else 0)
-    return total
-
-
-# What may be missing while the quantity changes: without its number, a fill is known by that.
-PARTS = [name for name in LATE if name != IDENTITY["Trade"][0]]
-
-
-@settings(deadline=None)
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from([None, *PARTS])),
-            max_size=6,
-            unique_by=lambda row: row[0],
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_whatever_responses_have_the_sum_is_that_of_the_last_full_one(bodies: Any) -> None:
-    """Fills come, vanish, are corrected and lose a value of their key, in any order."""
-    records = some_trades(6)
-
-    def body(rows: Any) -> list[Record]:
-        return [
-            {**records[row], "quantity": quantity, **({missing: None} if missing else {})}
-            for row, quantity, missing in rows
-        ]
-
-    full = [(row, 10 + row, None) for row in range(6)]
-    updates = list(trade_updates(*map(body, bodies), body(full)))
-    assert executed(updates) == sum(10 + row for row in range(6))
-    assert sum(len(update.fills) for update in updates) == 6
 
 
 # -- orders --

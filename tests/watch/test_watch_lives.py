@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 import tradingdata as td
 from tradingdata import _core
 from tradingdata.watch.polling import AsyncWatch, Rules
-from tradingdata.watch.updates import OrderState, TradeState
+from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watching import (
     Clock,
     Record,
@@ -43,7 +43,7 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
     "own": lambda: ValueError("of a token function"),
     "interrupt": KeyboardInterrupt,
 }
-FAULTS = ("none", "none", "empty", "part", "older", "shuffled", "blank", *ERRORS)
+FAULTS = ("none", "none", "empty", "part", "older", "shuffled", "blank", "twice", *ERRORS)
 REFUSALS = 3  # in a row, after which the error is raised
 EXECUTED = ("txn_type", "quantity", "traded_price")
 TIMES = [name for name, kind, _, _ in _core.fields_of("Trade") if kind == "timestamp"]
@@ -63,6 +63,7 @@ class Service:
         self.at: list[float] = []
         self.takes = 0.0  # seconds
         self.errors = ERRORS
+        self.repeats = False  # whether a response may have a record twice
 
     def respond(self) -> list[Record]:
         self.at.append(self.clock.now)
@@ -87,6 +88,8 @@ class Service:
             return rng.choice(self.states)
         if fault == "shuffled":
             return rng.sample(records, len(records))
+        if fault == "twice" and self.repeats:
+            return [record for record in records for _ in range(rng.randint(1, 2))]
         if fault == "blank":
             late = rng.choice(["exch_order_no", *TIMES])
             return [
@@ -100,6 +103,7 @@ class Life(RuleBasedStateMachine):
     """What happens to a watch of any book; subclasses check the updates of one."""
 
     interval = 5.0
+    again = 1.0  # seconds until a response that lacks records is asked for again
 
     def __init__(self) -> None:
         super().__init__()
@@ -181,7 +185,7 @@ class Life(RuleBasedStateMachine):
         for one, other in zip(
             self.service.at[before:], self.service.at[before + 1 :], strict=False
         ):
-            assert 0 < other - one <= 1.0 + self.service.takes  # asked once more
+            assert 0 < other - one <= self.again + self.service.takes
 
     def raised(self, error: BaseException) -> None:
         """What ends nothing, and is no update."""
@@ -232,7 +236,7 @@ class OrderLife(Life):
         super().__init__()
 
     def started(self) -> Any:
-        state = OrderState(("row_no", "ref_ltp"), None)
+        state = KnownOrders(("row_no", "ref_ltp"), None)
         return watched(self.request, state, self.clock, self.interval)
 
     def request(self) -> td.OrderBook:
@@ -290,7 +294,8 @@ class TradeLife(Life):
         super().__init__()
 
     def started(self) -> Any:
-        return watched(self.request, TradeState(None), self.clock, self.interval)
+        self.service.repeats = True
+        return watched(self.request, KnownTrades(None), self.clock, self.interval)
 
     def request(self) -> td.TradeBook:
         return trade_book(self.service.respond())
@@ -302,7 +307,7 @@ class TradeLife(Life):
         return some_trades(1)[0] | {"trade_no": str(number), "quantity": 9}
 
     def keys(self, book: td.TradeBook) -> list[Key]:
-        return [trade.trade_no for trade in book]
+        return list(dict.fromkeys(trade.trade_no for trade in book))
 
     def check(self, update: td.types.TradeUpdate, book: td.TradeBook, vanished: list[Key]) -> None:
         now = {trade.trade_no: [trade[name] for name in EXECUTED] for trade in book}
@@ -347,11 +352,13 @@ def differing(before: td.Trade, after: td.Trade) -> tuple[str, ...]:
 class AsyncLife(OrderLife):
     """The same with `anext()`, which is cancelled at any point and called again."""
 
+    again = 2 * OrderLife.interval  # if the wait for it was cancelled
+
     def started(self) -> Any:
         self.loop = asyncio.new_event_loop()
         # An interrupt ends a loop, not a task.
         self.service.errors = ERRORS | {"interrupt": ERRORS["own"]}
-        state = OrderState(("row_no", "ref_ltp"), None)
+        state = KnownOrders(("row_no", "ref_ltp"), None)
         rules = Rules(self.interval, lambda: math.inf, REFUSALS, lambda: False)
         return AsyncWatch(self.slowly, state, rules, clock=self.clock, sleep=self.sleep)
 

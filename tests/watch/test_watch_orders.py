@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import pickle
-from typing import Any
 
 import pytest
 
 import tradingdata as td
-from tradingdata import _core
-from watching import Record, order_book, order_updates, reported, some_orders
-
-(UPDATED,) = (name for name, *_ in _core.fields_of("Order") if name.startswith("last_up"))
-(ENTERED,) = (name for name, *_ in _core.fields_of("Order") if name == "order_" + "date_time")
-
-
-def updated(record: Record, second: int, **changes: Any) -> Record:
-    return {**record, UPDATED: f"2026-01-06 10:00:{second:02}", **changes}
-
-
-def test_the_first_orders_are_new_and_then_only_what_happens_is_reported() -> None:
-    first = some_orders()
-    second = [{**first[0], "status": "Other"}, *some_orders(4)[2:]]
-    updates = list(order_updates(first, first, second, []))
-    assert [reported(update) for update in updates] == [
-        [("new", "0", ()), ("new", "1", ()), ("new", "2", ())],
-        [],
-        [("changed", "0", ("status",)), ("new", "3", ()), ("gone", "1", ())],
-        [],
-    ]
-    assert [update.cleared for update in updates] == [False, False, False, True]
-    assert [list(update.orders) for update in updates] == [
-        list(order_book(records)) for records in (first, first, second, [])
-    ]
-    assert {update.missed for update in updates} == {None}
-    assert {update.at.tzinfo for update in updates} == {dt.UTC}
+from watching import order_book, order_updates, reported, some_orders
 
 
 def test_what_ticks_is_no_change_unless_it_is_asked_for() -> None:
@@ -100,21 +72,3 @@ def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
     assert (cleared, missed, misses) == (False, None, 0)
     assert repr(update) == f"<OrderUpdate {update.at:%H:%M:%S}Z, 2 orders, 2 changes>"
     assert pickle.loads(pickle.dumps(update)) == update
-
-
-# -- orders that go back, and days --
-
-
-def test_an_older_state_is_reported_as_the_service_returns_it() -> None:
-    (base,) = some_orders(1)
-    new, old = [updated(base, 9, status="New")], [updated(base, 5, status="Old")]
-    updates = list(order_updates(new, old, new))
-    assert [reported(update) for update in updates[1:]] == [[("changed", "0", ("status",))]] * 2
-    assert [update.orders[0].status for update in updates] == ["New", "Old", "New"]
-    assert updates[1].orders.response is not None
-
-
-def test_the_orders_of_a_day_that_is_over_are_cleared() -> None:
-    _, second = order_updates(some_orders(2), some_orders(7)[5:])
-    assert second.cleared
-    assert [change.kind for change in second.changes] == ["new", "new"]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tradingdata as td
 from tradingdata import _core
-from watching import Record, some_trades, trade_book, trade_updates
+from watching import some_trades, trade_book, trade_updates
 
 TRADED, ORDERED = (
     name for wanted in ("exch_trade", "order_date") for name, *_ in _core.fields_of("Trade")
@@ -20,25 +16,6 @@ TRADED, ORDERED = (
 
 def numbers(update: td.types.TradeUpdate) -> list[str | None]:
     return [fill.trade_no for fill in update.fills]
-
-
-def test_each_fill_is_reported_once() -> None:
-    all_of_them = some_trades(5)
-    error = td.ServerError("down")
-    updates = list(
-        trade_updates(all_of_them[:2], all_of_them[:2], error, all_of_them[1:4], all_of_them)
-    )
-    assert [numbers(update) for update in updates] == [["0", "1"], [], [], ["2", "3"], ["4"]]
-    assert [len(update.trades) for update in updates] == [2, 2, 2, 3, 5]
-    assert updates[2].missed is error
-    assert updates[4].fills == (trade_book(all_of_them)[4],)
-    assert repr(updates[4]).endswith("Z, 5 trades, 1 fill, 1 change>")
-
-
-def test_a_fill_that_a_response_repeats_or_forgets_is_reported_once() -> None:
-    first, second = some_trades(2)
-    updates = list(trade_updates([first, first], [second], [], [second, first]))
-    assert [numbers(update) for update in updates] == [["0"], ["1"], [], []]
 
 
 @pytest.mark.parametrize("name", ["exchange", "segment", "order_no"])
@@ -76,21 +53,6 @@ def test_the_fills_own_their_storage() -> None:
     (update,) = trade_updates(some_trades(500))
     assert len(update.fills) == 500
     assert max(_core.slice_of(fill).table_rows for fill in update.fills) <= 16
-
-
-@settings(deadline=None)
-@given(st.lists(st.sets(st.integers(0, 8)), max_size=8), st.randoms())
-def test_whatever_responses_hold_every_fill_of_one_is_reported_once(
-    responses: list[set[int]], random: Any
-) -> None:
-    records: list[Record] = some_trades(9)
-    bodies = []
-    for rows in responses:
-        body = [records[i] for i in rows for _ in range(random.randint(1, 2))]
-        random.shuffle(body)
-        bodies.append(body)
-    fills = [fill for update in trade_updates(*bodies) for fill in numbers(update)]
-    assert sorted(map(int, filter(None, fills))) == sorted(set().union(*responses))
 
 
 def test_a_miss_before_the_first_response_is_no_empty_book() -> None:

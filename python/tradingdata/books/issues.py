@@ -160,7 +160,7 @@ def _of_orders(orders: Slice) -> list[Finding]:
     for row, (quantity, remaining, traded, pair) in _rows(orders, *names):
         if None in (quantity, remaining):
             continue
-        if "/" in (pair or "") and _numbers(pair) != [remaining, quantity]:
+        if pair and _numbers(pair) != [remaining, quantity]:
             differs.append((row, pair))
         if traded is not None and remaining + traded > quantity:
             too_many.append((row, traded))
