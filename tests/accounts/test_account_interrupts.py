@@ -110,6 +110,28 @@ def test_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
     assert [trade.account for trade in accounts.trade_book()] == ["a"] * 3 + ["b"] * 3
 
 
+def test_accounts_that_wait_for_their_turn_are_not_begun(service: Service) -> None:
+    service.script(then=good_book())
+    gate, begun = threading.Event(), []
+
+    def token_of(label: str) -> Callable[[], str]:
+        def token() -> str:
+            begun.append(label)
+            gate.wait(20)
+            return TOKEN
+
+        return token
+
+    options = {label: {"access_token": token_of(label)} for label in "abc"}
+    given = {label: {"base_url": service.base_url, **each} for label, each in options.items()}
+    with pytest.raises(KeyboardInterrupt), sent_after(0.3):
+        td.Accounts(given, concurrency=1).trade_book()
+    gate.set()
+    names = ("tradingdata-account",)
+    wait_until(lambda: not [t for t in threading.enumerate() if t.name.startswith(names)], 5)
+    assert begun == ["a"]
+
+
 def test_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
     labels = ("desk1", "desk2", "desk3")
     with sandbox.start(accounts=labels, orders=12) as service:

@@ -36,6 +36,18 @@ def test_an_order_from_before_the_opening_waited() -> None:
     assert waits == [3000.0, 169_200.0, 3600.0]
 
 
+def test_an_order_waited_that_was_entered_before_the_bell_or_five_minutes_too_early() -> None:
+    """No exchange had taken an order of the day by then."""
+    second, bell = dt.timedelta(seconds=1), when("20 09:15")
+    opening = ordered(when("20 09:16"), when("20 09:16"))
+    early = ordered(bell - second, when("20 09:17"), "2")
+    at_the_bell = ordered(bell, when("20 09:17"), "3")
+    waits = measured(opening, early, at_the_bell)
+    assert waits == [(0.0, None, None), (None, 121.0, None), (120.0, None, None)]
+    assert measured(ordered(bell, when("20 09:20"))) == [(300.0, None, None)]
+    assert measured(ordered(bell, when("20 09:20") + second)) == [(None, 301.0, None)]
+
+
 def test_an_outage_is_a_latency() -> None:
     """C13b"""
     late = ordered(when("20 09:20"), when("20 09:23"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import DAY, book, paise, trade, trades
+from analysis_samples import DAY, at, book, paise, trade, trades
 from tradingdata.analysis.keys import REQUIRED
 
 pytestmark = [
@@ -163,6 +163,15 @@ def test_numbers_may_come_again_on_another_day_or_side_and_be_missing() -> None:
         )
     )
     assert found[0].buy_quantity == 20
+
+
+def test_positions_are_of_the_days_asked_for() -> None:
+    trades = book(trade(1, "B", 5, 50.0), trade(2, "B", 7, 70.0, exch_trade_time=at(0, day=1)))
+    first, second = DAY, DAY + dt.timedelta(days=1)
+    assert td.positions(trades).days == (first, second)
+    for day, quantity in ((first, 5), (second, 7)):
+        made = td.positions(trades, day=day)
+        assert (made.days, made[0].buy_quantity) == ((day,), quantity)
 
 
 def test_no_trades_make_no_positions() -> None:

@@ -51,6 +51,18 @@ def test_orders_are_new_changed_and_gone() -> None:
     assert gone.order == book(before)[2]
 
 
+def test_orders_behind_one_that_left_are_compared_with_their_own_rows() -> None:
+    """Their quantities are those that other orders had in the same places."""
+    first, second, third = day(3)
+    before = [{**first, "quantity": 5}, {**second, "quantity": 6}, {**third, "quantity": 7}]
+    after = [{**second, "quantity": 5}, {**third, "quantity": 6}]
+    assert reported(book(after).diff(book(before))) == [
+        ("changed", "1", ("quantity",)),
+        ("changed", "2", ("quantity",)),
+        ("gone", "0", ()),
+    ]
+
+
 def test_books_of_the_same_content_have_no_diff() -> None:
     before, after = day(), day(row_no=lambda i: i + 40, ref_ltp=99.5)
     for record in after:

@@ -76,6 +76,15 @@ def test_a_workbook_runs_no_formula_and_keeps_long_numbers(tmp_path: Path) -> No
         assert (row[1].value, row[1].data_type) == (str(2**60 + 1), "s")
 
 
+def test_a_workbook_has_numbers_as_long_as_it_keeps_each_digit(tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    whole = [10**15 - 1, 10**15, 1 - 10**15, -(10**15)]
+    td.TradeBook.from_json(body_of("trade", trades(4, quantity=whole.__getitem__))).to_excel(path)
+    head, *rows = cells(path)
+    at = [cell.value for cell in head].index("quantity")
+    assert [row[at].value for row in rows] == [whole[0], str(whole[1]), whole[2], str(whole[3])]
+
+
 def test_a_workbook_shows_the_wall_clock_of_a_localized_book(tmp_path: Path) -> None:
     expected = sample("trade", 10)
     wanted = ["exch_trade_time", "quantity"]  # a row without any value ends the sheet

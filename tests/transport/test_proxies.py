@@ -57,6 +57,18 @@ def test_a_proxy_sees_a_connect_and_nothing_of_the_call(
     assert tls_service.requests[0].header("authorization") == f"Bearer {TOKEN}"
 
 
+def test_a_proxy_in_tls_is_verified_with_the_same_authorities(
+    tls_service: Service, ca: Authority, tmp_path: Path
+) -> None:
+    tls_service.script(good_book())
+    with Proxy(tls_service, tls=ca.good()) as proxy:
+        assert call(tls_service, ca, tmp_path, proxy=proxy.base_url) == "rows 3"
+        assert [request.method for request in proxy.requests] == ["CONNECT"]
+    with Proxy(tls_service, tls=ca.unknown_ca()) as proxy:
+        assert call(tls_service, ca, tmp_path, proxy=proxy.base_url).startswith("TLSError 1 ")
+        assert proxy.requests == []
+
+
 @pytest.mark.parametrize(
     "given",
     [{"trust_env": False}, {"environment": {"NO_PROXY": "*"}}],

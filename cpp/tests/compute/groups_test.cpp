@@ -62,6 +62,16 @@ TEST_CASE("sums are exact, and say which groups lack a value") {
   CHECK(share_of(100, 1, 3) + (share_of(100, 2, 3) - share_of(100, 1, 3)) == 67);
 }
 
+TEST_CASE("an extreme is of the known values, in a part of a table too") {
+  constexpr std::int64_t unknown = test::Fill::unknown;
+  const TablePtr made = test::trades(
+      {{"0", "B", 9}, {"1", "B", unknown}, {"2", "B", 5}, {"3", "B", 3}, {"4", "S", unknown}});
+  const std::array part{GroupedRows{{made.get(), 1, 5}, {{side}}}};
+  const Groups groups = group_rows(part);
+  CHECK(extreme_rows(groups.parts[0], time_of_trade, true) == std::vector<std::int64_t>{1, -1});
+  CHECK(extreme_rows(groups.parts[0], time_of_trade, false) == std::vector<std::int64_t>{2, -1});
+}
+
 TEST_CASE("likenesses and extremes are found group by group") {
   const GroupPart part = test::grouped(table(), {{side}}).parts[0];
   CHECK(likenesses(part, number) == std::vector<std::uint8_t>{1, 1});

@@ -12,6 +12,8 @@
 namespace tradingdata::test {
 
 struct Fill {
+  static constexpr std::int64_t unknown = -1;  // a second
+
   std::string number;
   std::string side;
   std::int64_t second = 0;
@@ -35,7 +37,8 @@ inline TablePtr trades(const std::vector<Fill>& fills) {
     set(trade_schema["trade_no"], builder.keep_text(fill.number));
     set(trade_schema["txn_type"], builder.keep_text(fill.side));
     set(trade_schema["exchange"], builder.keep_text(fill.exchange));
-    set(trade_schema["exch_trade_time"], fill.second * 1'000'000);
+    if (fill.second != Fill::unknown)
+      set(trade_schema["exch_trade_time"], fill.second * 1'000'000);
     set(trade_schema["quantity"], fill.quantity);
     set(trade_schema["traded_price"], fill.price);
     const double product = static_cast<double>(fill.quantity) * fill.price;

@@ -114,8 +114,8 @@ class Proxy(Service):
     `requests` are those made to the proxy; `seen` is all its clients sent, to look for a canary in.
     """
 
-    def __init__(self, upstream: Service) -> None:
-        super().__init__()
+    def __init__(self, upstream: Service, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
         self._upstream = upstream
         self._tunnelled = bytearray()
         self.script(then=self._relay)
