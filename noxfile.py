@@ -465,10 +465,10 @@ def floor(session: nox.Session) -> None:
 @nox.session
 def mutants(session: nox.Session) -> None:
     """small changes of the code that the tests must notice"""
-    # A fixed sample in Python, or with --long every mutant: each of C++ compiles and links the
-    # core's tests again. Load cannot make it fail: a mutant whose tests take too long is killed.
+    # A fixed sample of the whole project. With --long a larger one, and those that are listed.
+    # Load cannot make it fail: a mutant whose tests take too long is killed.
     environment(session)
-    sample = "--count 0" if LONG else "tokens --count 3 --seed 5"
+    sample = "--count 200 --listed" if LONG else "--count 40"
     program = (TEST / "bin/python", "tests/mutants/mutants.py")
     session.run(*program, *(session.posargs or sample.split()), env=build_tools(session))
 

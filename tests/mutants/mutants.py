@@ -1,81 +1,75 @@
 """Changes the code in small ways and reports which changes no test notices.
 
-    python tests/mutants/mutants.py                       # every area, 40 mutants each
-    python tests/mutants/mutants.py decode pager --count 100 --seed 1
-    python tests/mutants/mutants.py --count 0             # every mutant: many hours
+    python tests/mutants/mutants.py                                  # 40 of the whole project
+    python tests/mutants/mutants.py --count 200 --seed 1             # others
+    python tests/mutants/mutants.py python/tradingdata/books --count 0      # every one of a folder
     python tests/mutants/mutants.py --list
 
-Each mutant changes one line: a comparison, a sign, a constant, a condition or a `return`. It is
-killed when a test of its area fails, crashes or does not end. Mutants that do not compile do not
-count, nor do those in mutants.toml, which change nothing that a test could notice. Survivors are
-printed with their line: write a test, or list the mutant there with the reason.
+Each mutant changes one line: a comparison, a sign, a constant, a condition, or a call that it
+leaves out. Only the tests in TESTS of its folder run, those named like its file first, until one
+fails, crashes or does not end: the mutant is killed. In C++ the core's tests come first, then those
+in Python with the changed extension. Mutants that do not compile do not count. Headers have none,
+since each would compile most of the core again.
 
-The work happens in a copy of the checkout (build/mutants), so the sources are never changed. The
-areas in C++ and those in Python run beside each other.
+Survivors are printed with their line: write a test, or list the mutant in mutants.toml with the
+reason why no test can notice it. A listed one that can no longer be made must leave the list, and
+with --listed also one that a test notices.
+
+The work happens in copies of the checkout (build/mutants), so the sources are never changed. What
+killed a mutant must pass without any: those tests run once more at the end.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 ROOT = Path(__file__).parents[2]
-COPY = ROOT / "build/mutants"
+COPIES = ROOT / "build/mutants"
 LISTED = Path(__file__).with_suffix(".toml")
+LIMIT = 300  # seconds for the tests of a mutant, which may loop for ever
 
-
-@dataclass(frozen=True)
-class Area:
-    """Sources, and the tests that must notice a change in them."""
-
-    sources: tuple[str, ...]
-    tests: tuple[str, ...]  # pytest's arguments, quick tests first, or doctest's source files
-
-    @property
-    def in_cpp(self) -> bool:
-        return self.sources[0].startswith("cpp")
-
-
-AREAS = {
-    "decode": Area(
-        ("cpp/src/decode/**/*.cpp", "cpp/src/base/number.cpp"),
-        ("*/tests/decode/*", "*/tests/base/*"),
-    ),
-    "pager": Area(
-        ("python/tradingdata/client/paging.py", "python/tradingdata/client/search_pass.py"),
-        ("tests/pager/test_paging.py", "tests/pager"),
-    ),
-    "retry": Area(
-        ("cpp/src/client/retry.cpp",),
-        ("*/tests/client/retry*", "*/tests/client/engine*"),
-    ),
-    "tokens": Area(
-        ("python/tradingdata/client/tokens.py", "python/tradingdata/client/bridge.py"),
-        (
-            "tests/client/test_tokens.py",
-            "tests/client/test_asyncio_bridge.py",
-            "tests/client/test_client.py",
-            "tests/books/test_bad_input.py",
-        ),
-    ),
-    "archive": Area(
-        ("python/tradingdata/archive/*.py",), ("tests/archive/test_archive.py", "tests/archive")
-    ),
-    "analysis": Area(
-        ("python/tradingdata/analysis/*.py",),
-        ("tests/analysis/test_result_tables.py", "tests/analysis"),
-    ),
+# The sources, and the tests that must notice a change in them; the first folder that matches.
+TESTS = {
+    "python/tradingdata/accounts/": "accounts",
+    "python/tradingdata/analysis/": "analysis cli/test_cli_positions.py",
+    "python/tradingdata/archive/": "archive cli/test_cli_archive.py",
+    "python/tradingdata/books/": "books table records watch",
+    "python/tradingdata/cli/": "cli",
+    "python/tradingdata/client/paging": "pager",
+    "python/tradingdata/client/search": "pager client",
+    "python/tradingdata/client/": "client books/test_bad_input.py pager accounts transport",
+    "python/tradingdata/display/": "books table analysis cli",
+    "python/tradingdata/sandbox/": "sandbox",
+    "python/tradingdata/table/": "table books records analysis/test_result_tables.py",
+    "python/tradingdata/watch/": "watch cli/test_cli_watch.py",
+    "python/tradingdata/_util/": "client books records table accounts process archive",
+    "python/tradingdata/dask": "accounts/test_dask.py",
+    "python/tradingdata/": "client records books project/test_import.py",
+    "python/bindings/": "records books table analysis client transport process",
+    "cpp/src/base/": "records books table transport",
+    "cpp/src/client/": "client transport pager process/test_interrupts.py",
+    "cpp/src/compute/": "analysis",
+    "cpp/src/decode/": "books records table",
+    "cpp/src/export/": "table books cli/test_cli_books.py",
+    "cpp/src/http/": "transport client",
+    "cpp/src/privacy/": "process/test_echoed_tokens.py books client",
+    "cpp/src/table/": "table books records",
 }
 
 # The finder of an editable installation comes before PYTHONPATH: no test would see a mutant.
@@ -96,14 +90,16 @@ COMMON = [
 CPP = [
     (r" && ", " || "), (r" \|\| ", " && "), (r"\bif \(!", "if ("), (r"\bif \((?!!)", "if (!"),
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+    (r"^ +(?!return\b|throw\b|new\b|delete\b|static)[\w:.>-]+\([^=]*\);$", ";"),
 ]  # fmt: skip
 PYTHON = [
     (r" and ", " or "), (r" or ", " and "), (r"\bnot (?!in\b|None\b)", ""),
-    (r"(?<!not) in ", " not in "),
+    (r"(?<!not) in ", " not in "), (r" AND ", " OR "),
     (r"\bis not None\b", "is None"), (r"\bis None\b", "is not None"),
     (r"(?<!strict=)\bTrue\b", "False"), (r"\bFalse\b", "True"),
+    (r"(?<=^)(?: {4})+(?=[\w.]+\([^=]*\)$)(?!.*\byield\b).*", "pass"),
 ]  # fmt: skip
-SKIPPED = re.compile(r"^\s*(#|//|\"\"\"|import |from |using |namespace |static_assert|template)")
+SKIPPED = re.compile(r"^\s*(#|//|import |from |using |namespace |static_assert|template|@)")
 
 
 @dataclass(frozen=True)
@@ -120,30 +116,69 @@ class Mutant:
         """What identifies it when lines have moved."""
         return self.file, self.before.strip(), self.after.strip()
 
+    @property
+    def in_cpp(self) -> bool:
+        return self.file.endswith(".cpp")
 
-def mutants_of(area: Area) -> Iterator[Mutant]:
-    for path in sorted(path for pattern in area.sources for path in ROOT.glob(pattern)):
-        in_docstring = False
-        for number, line in enumerate(path.read_text("utf-8").splitlines()):
-            if path.suffix == ".py" and line.count('"""') == 1:
-                in_docstring = not in_docstring
-            if in_docstring or SKIPPED.match(line):
-                continue
-            # Without what text says: no test compares each word of a message.
-            code = re.sub(r'"[^"]*"', lambda text: '"' * len(text[0]), line)
-            code = re.split(r"  #|//", code)[0]
-            for pattern, replacement in COMMON + (PYTHON if path.suffix == ".py" else CPP):
-                for match in re.finditer(pattern, code):
-                    after = line[: match.start()] + replacement + line[match.end() :]
-                    yield Mutant(str(path.relative_to(ROOT)), number, line, after)
+    @property
+    def tests(self) -> list[str]:
+        """The tests that must notice it, those named like its file first."""
+        wanted = next(wanted for prefix, wanted in TESTS.items() if self.file.startswith(prefix))
+        paths = [
+            path
+            for each in wanted.split()
+            for path in sorted((ROOT / "tests" / each).glob("test_*.py")) or [ROOT / "tests" / each]
+        ]
+        stem = Path(self.file).stem.rstrip("s")
+        paths.sort(key=lambda path: stem not in path.stem)
+        return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def listed() -> set[tuple[str, str, str]]:
+def docstrings(source: str) -> set[int]:
+    """Returns the numbers of the lines of docstrings, from 0."""
+    texts = (
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+    return {
+        line
+        for text in texts
+        if isinstance(text.value, str)
+        for line in range(text.lineno - 1, text.end_lineno or 0)
+    }
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    source = path.read_text("utf-8")
+    is_python = path.suffix == ".py"
+    skipped = docstrings(source) if is_python else set()
+    for number, line in enumerate(source.splitlines()):
+        if number in skipped or SKIPPED.match(line):
+            continue
+        # Without what text says: no test compares each word of a message.
+        code = re.sub(r'"[^"]*"', lambda text: '"' * len(text[0]), line)
+        code = re.split(r"  #|//", code)[0]
+        for pattern, replacement in COMMON + (PYTHON if is_python else CPP):
+            for match in re.finditer(pattern, code):
+                start = match.start()
+                if replacement in ("pass", ";"):  # a call, with its indentation
+                    start += len(line) - len(line.lstrip())
+                after = line[:start] + replacement + line[match.end() :]
+                yield Mutant(str(path.relative_to(ROOT)), number, line, after)
+
+
+def all_mutants() -> list[Mutant]:
+    folders = {"python/tradingdata": "*.py", "python/bindings": "*.cpp", "cpp/src": "*.cpp"}
+    paths = (path for folder, names in folders.items() for path in (ROOT / folder).rglob(names))
+    return [mutant for path in sorted(paths) for mutant in mutants_of(path)]
+
+
+def listed(possible: Iterable[Mutant]) -> set[tuple[str, str, str]]:
     """The changes that no test can notice. One that can no longer be made must leave the list."""
     found = tomllib.loads(LISTED.read_text("utf-8"))["equivalent"]
     changes = {(one["file"], one["before"], one["after"]) for one in found if one["reason"]}
-    possible = {mutant.change for area in AREAS.values() for mutant in mutants_of(area)}
-    if stale := changes - possible:
+    if stale := changes - {mutant.change for mutant in possible}:
         raise SystemExit("\n".join(["Remove from mutants.toml:", *map(str, sorted(stale))]))
     return changes
 
@@ -157,126 +192,187 @@ def sample(mutants: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
     return sorted(mutants, key=place)[: count or None]
 
 
-def prepare() -> None:
-    """Copies the checkout, with the extension of the installed package beside the sources."""
-    COPY.mkdir(parents=True, exist_ok=True)
-    for folder in ("cpp", "python", "tests", "docs"):
-        shutil.rmtree(COPY / folder, ignore_errors=True)
-        shutil.copytree(ROOT / folder, COPY / folder)
-    for file in ("pyproject.toml", "CMakeLists.txt", "README.md"):
-        shutil.copy2(ROOT / file, COPY / file)
-    script = "import tradingdata._core as core; print(core.__file__)"
-    found = subprocess.run(
-        [sys.executable, "-P", "-c", script], capture_output=True, check=True, text=True
-    )
-    shutil.copy(found.stdout.strip(), COPY / "python/tradingdata")
-    (COPY / "python/sitecustomize.py").write_text(SITE, "utf-8")
-    if not run(sys.executable, "-c", IMPORTED, str(COPY / "python")):
-        raise SystemExit("Python imports another tradingdata than the copy in build/mutants")
+class Copy:
+    """A copy of the checkout, in which one mutant at a time is tried."""
 
+    def __init__(self, name: str, excluded: set[tuple[str, str, str]]) -> None:
+        self.excluded = excluded
+        self.root = COPIES / name
+        self.build = self.root / "build"
+        self.package = self.root / "python/tradingdata"
+        self.killers: set[str] = set()  # tests that failed
 
-def build_core() -> bool:
-    """Builds the core's tests without optimisation, and each source by itself."""
-    build = COPY / "build"
-    settings = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-w", "-DTRADINGDATA_UNITY=OFF")
-    if not (build / "build.ninja").exists():
-        run("cmake", "-S", str(COPY / "cpp"), "-B", str(build), "-G", "Ninja", *settings)
-    return run("cmake", "--build", str(build), "--target", "core_tests")
+    def prepare(self) -> None:
+        """Copies the checkout, with the extension of the installed package beside the sources."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        for folder in ("cpp", "python", "tests", "docs", "notebooks"):
+            shutil.rmtree(self.root / folder, ignore_errors=True)
+            shutil.copytree(ROOT / folder, self.root / folder)
+        for file in ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "noxfile.py"):
+            shutil.copy2(ROOT / file, self.root / file)
+        script = "import tradingdata._core as core; print(core.__file__)"
+        command = [sys.executable, "-P", "-c", script]
+        found = subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
+        self.extension = self.package / Path(found).name
+        shutil.copy(found, self.extension)
+        (self.root / "python/sitecustomize.py").write_text(SITE, "utf-8")
+        if self.run(sys.executable, "-c", IMPORTED, str(self.root / "python"))[0]:
+            raise SystemExit(f"Python imports another tradingdata than {self.package}")
 
-
-def compiles(source: str) -> bool:
-    try:
-        compile(source, "", "exec")
-    except SyntaxError:
-        return False
-    return True
-
-
-def run(*command: str, limit: float = 900) -> bool:
-    """Whether the command ends well, and in this many seconds."""
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(COPY / "python"), *sys.path[1:]]),
-        "PYTHONDONTWRITEBYTECODE": "1",  # a mutant of the same second and size is another file
-    }
-    try:
-        done = subprocess.run(
-            command, cwd=COPY, capture_output=True, check=False, timeout=limit, env=environment
+    def run(self, *command: str | Path, limit: float = 1200) -> tuple[int | None, str]:
+        """Runs a command and returns its status, None if it took longer, and what it printed."""
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(self.root / "python"), *sys.path[1:]]),
+            "PYTHONDONTWRITEBYTECODE": "1",  # a mutant of the same second and size is another file
+            # The same objects for each copy, and for what a mutant has changed back.
+            "CCACHE_BASEDIR": str(self.root),
+            "CCACHE_NOHASHDIR": "1",
+        }
+        # A mutant may also fill the memory for ever.
+        limited = ("sh", "-c", 'ulimit -d 8000000; exec "$@"', "sh", *map(str, command))
+        process = subprocess.Popen(
+            limited,
+            cwd=self.root,
+            env=environment,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        try:
+            printed = process.communicate(timeout=limit)[0]
+        except subprocess.TimeoutExpired:
+            return None, ""
+        finally:  # with what it has started
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return process.returncode, printed
 
+    def compiles(self, target: str, *, first: bool = False) -> bool:
+        """Builds a target of C++ without optimisation, each source by itself."""
+        options = ("BUILD_TYPE=Debug", "CXX_FLAGS=-w", "CXX_FLAGS_DEBUG=-O0")
+        settings = [f"-DCMAKE_{each}" for each in options]
+        settings += ["-DTRADINGDATA_UNITY=OFF", "-DTRADINGDATA_LTO=OFF", "-DTRADINGDATA_TESTS=ON"]
+        if not (self.build / "build.ninja").exists():
+            python = f"-DPython_EXECUTABLE={sys.executable}"
+            self.run("cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", python, *settings)
+        status, printed = self.run("cmake", "--build", self.build, "--target", target)
+        if first and status:
+            raise SystemExit(f"{target} does not compile:\n{printed}")
+        return status == 0
 
-def passes_tests(area: Area, limit: float = 900) -> bool:
-    if area.in_cpp:
-        pattern = f"--source-file={','.join(area.tests)}"
-        return run(str(COPY / "build/tests/core_tests"), pattern, "--abort-after=1", limit=limit)
-    quiet = ("-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no")
-    return run(sys.executable, "-m", "pytest", *quiet, *area.tests, limit=limit)
+    def pytest(self, *tests: str, limit: float = LIMIT) -> bool:
+        """Whether tests pass; the one that fails is noted."""
+        options = "-q -x -rfE -p no:cacheprovider --no-header --tb=no --basetemp".split()
+        command = [sys.executable, "-m", "pytest", *options, self.root / "tmp", *tests]
+        status, printed = self.run(*command, limit=limit)
+        self.killers |= set(
+            re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
+        )
+        return status == 0
+
+    def survives(self, mutant: Mutant) -> bool | None:
+        """Whether no test notices a mutant; None if it does not compile."""
+        target = self.root / mutant.file
+        original = target.read_text("utf-8")
+        lines = original.splitlines(keepends=True)
+        lines[mutant.line] = mutant.after + "\n"
+        target.write_text("".join(lines), "utf-8")
+        try:
+            if not mutant.in_cpp:
+                try:
+                    compile("".join(lines), "", "exec", dont_inherit=True)
+                except SyntaxError:
+                    return None
+            elif not self.compiles("_core" if "bindings" in mutant.file else "core_tests"):
+                return None
+            elif "bindings" not in mutant.file and not self.passes_core_tests():
+                return False
+            else:
+                self.install()
+            return self.pytest(*mutant.tests)
+        finally:
+            target.write_text(original, "utf-8")
+
+    def passes_core_tests(self) -> bool:
+        tests = self.build / "cpp/tests/core_tests"
+        return self.run(tests, "--abort-after=1", limit=LIMIT)[0] == 0
+
+    def install(self) -> None:
+        """Builds the extension and puts it beside the sources."""
+        self.compiles("_core")
+        (made,) = self.build.glob("python/bindings/_core*.so")
+        shutil.copy(made, self.extension)
+
+    def try_all(self, queues: Iterable[SimpleQueue[Mutant]]) -> list[bool]:
+        """Tries what is left in queues; prints what is not as expected, and returns which was."""
+        self.prepare()
+        tried = []
+        for queue in queues:
+            while True:
+                try:
+                    mutant = queue.get_nowait()
+                except Empty:
+                    break
+                if mutant.in_cpp and not (self.build / "python/bindings").is_dir():
+                    self.compiles("core_tests", first=True)
+                    self.compiles("_core", first=True)
+                    if not self.passes_core_tests():
+                        raise SystemExit("the core's tests fail without any mutant")
+                survived = self.survives(mutant)
+                is_listed = mutant.change in self.excluded
+                if survived is not None:
+                    tried.append(survived == is_listed)
+                if survived is (not is_listed):
+                    what = "survived" if survived else "is noticed: remove it from mutants.toml"
+                    place = f"{mutant.file}:{mutant.line + 1}"
+                    print(f"{place} {what}\n- {mutant.before}\n+ {mutant.after}", flush=True)
+            if self.build.exists():  # what follows is Python, with the code as it is
+                self.install()
+        if self.killers and not self.pytest(*sorted(self.killers), limit=10 * LIMIT):
+            raise SystemExit(f"tests fail without any mutant: {', '.join(self.killers)}")
+        return tried
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("areas", nargs="*", metavar="AREA", help=", ".join(AREAS))
-    parser.add_argument("--count", type=int, default=40, help="mutants of each area (40); 0: all")
+    parser.add_argument("paths", nargs="*", help="files or folders to change; all without any")
+    parser.add_argument("--count", type=int, default=40, help="number of mutants (40); 0: all")
     parser.add_argument("--seed", default="0", help="chooses other mutants")
-    parser.add_argument("--list", action="store_true", help="list areas and how many mutants exist")
+    parser.add_argument("--list", action="store_true", help="list how many mutants each folder has")
+    parser.add_argument("--listed", action="store_true", help="try those of mutants.toml too")
+    parser.add_argument("--jobs", type=int, default=2, help="copies to work in at a time (2)")
     options = parser.parse_args()
-    if unknown := set(options.areas) - set(AREAS):
-        parser.error(f"unknown area {min(unknown)!r}: choose from {', '.join(AREAS)}")
-    chosen = {name: AREAS[name] for name in options.areas or AREAS}
-    excluded = listed()
-    mutants = {
-        name: [mutant for mutant in mutants_of(area) if mutant.change not in excluded]
-        for name, area in chosen.items()
-    }
+    mutants = all_mutants()
+    excluded = listed(mutants)
+    chosen = tuple(options.paths)
+    mutants = [mutant for mutant in mutants if mutant.file.startswith(chosen or "")]
     if options.list:
-        for name, found in mutants.items():
-            print(f"{name:10} {len(found):5} mutants")
+        for folder, number in Counter(str(Path(each.file).parent) for each in mutants).items():
+            print(f"{folder:36} {number:5}")
         return 0
-    prepare()
-    print(f"Seed: {options.seed}", flush=True)
-
-    def try_areas(in_cpp: bool) -> list[tuple[int, int]]:
-        return [
-            try_area(name, area, sample(mutants[name], options.count, options.seed))
-            for name, area in chosen.items()
-            if area.in_cpp == in_cpp
-        ]
-
-    with ThreadPoolExecutor(2) as executor:
-        results = [one for found in executor.map(try_areas, (True, False)) for one in found]
-    killed, made = (sum(counts) for counts in zip(*results, strict=True))
-    print(f"{killed} of {made} mutants killed, {len(excluded)} listed as equivalent")
-    return int(killed < made)
-
-
-def try_area(name: str, area: Area, mutants: list[Mutant]) -> tuple[int, int]:
-    """Tries mutants of an area, prints the survivors and returns how many were killed and made."""
-    built = not area.in_cpp or build_core()
-    started = time.monotonic()
-    if not built or not passes_tests(area):
-        raise SystemExit(f"{name}: the tests fail without any mutant")
-    limit = 20 + 4 * (time.monotonic() - started)  # a mutant may loop for ever
-    made = killed = 0
-    for mutant in mutants:
-        target = COPY / mutant.file
-        original = target.read_text("utf-8")
-        lines = original.splitlines(keepends=True)
-        lines[mutant.line] = mutant.after + "\n"
-        target.write_text("".join(lines), "utf-8")
-        if build_core() if area.in_cpp else compiles("".join(lines)):
-            made += 1
-            if passes_tests(area, limit):
-                place = f"{mutant.file}:{mutant.line + 1}"
-                print(f"survived {place}\n- {mutant.before}\n+ {mutant.after}", flush=True)
-            else:
-                killed += 1
-        target.write_text(original, "utf-8")
-    print(f"{name}: {killed} of {made} killed", flush=True)
-    return killed, made
+    kept = [mutant for mutant in mutants if mutant.change not in excluded]
+    picked = sample(kept, options.count, options.seed)
+    if options.listed:
+        picked += [mutant for mutant in mutants if mutant.change in excluded]
+    print(f"Seed {options.seed}: {len(picked)} mutants", flush=True)
+    cpp: SimpleQueue[Mutant] = SimpleQueue()
+    python: SimpleQueue[Mutant] = SimpleQueue()
+    for mutant in picked:
+        (cpp if mutant.in_cpp else python).put(mutant)
+    copies = [Copy(str(number), excluded) for number in range(options.jobs)]
+    # The first alone has a build of C++.
+    queues = [(cpp, python) if number == 0 else (python,) for number in range(options.jobs)]
+    with ThreadPoolExecutor(options.jobs) as executor:
+        results = list(executor.map(Copy.try_all, copies, queues))
+    tried = [one for result in results for one in result]
+    print(f"{sum(tried)} of {len(tried)} mutants killed or listed; {len(excluded)} are listed")
+    return int(not all(tried))
 
 
 if __name__ == "__main__":
