@@ -73,7 +73,7 @@ def test_a_published_body_is_decoded_as_ever(
 def test_no_value_of_a_body_is_lost_that_it_has(name: str) -> None:
     """Every documented field that is sent has its value, or is the zero date."""
     sent = json.loads((FOLDER / f"bodies/{name}.json").read_bytes())
-    records = sent.get("data") if isinstance(sent, dict) else sent
+    records: Any = sent.get("data") if isinstance(sent, dict) else sent
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", td.DataWarning)

@@ -12,7 +12,10 @@ import pytest
 import tradingdata as td
 from golden import DAY, ORDERS, SHARE, TRADES, body, books, trade
 
-PRICES = {"1594": 1520.0, ("43210", dt.date(2026, 11, 24)): 118.5}
+PRICES: dict[str | tuple[Any, ...], float | None] = {
+    "1594": 1520.0,
+    ("43210", dt.date(2026, 11, 24)): 118.5,
+}
 RATES = [
     td.ChargeRate(where={"segment": "E"}, brokerage=0.001, cap=20.0),
     td.ChargeRate(where={"segment": "D"}, per_order=20.0),

@@ -53,10 +53,10 @@ def test_history_has_each_state_once_from_when_it_was_first_seen(seed: int, tmp_
     wanted: dict[Any, list[Any]] = defaultdict(list)
     for time, account, rows in polls:
         for row in rows:
-            state = row["status"], row["traded_qty"]
+            now = row["status"], row["traded_qty"]
             known = wanted[account, row["leg_no"]]
-            if not known or known[-1][1] != state:
-                known.append((time, state))
+            if not known or known[-1][1] != now:
+                known.append((time, now))
 
     archive = td.Archive(tmp_path / "books")
     rng.shuffle(polls)  # a response that is stored late takes its place by its time
@@ -67,11 +67,11 @@ def test_history_has_each_state_once_from_when_it_was_first_seen(seed: int, tmp_
     for chosen in (None, *ACCOUNTS):
         found: dict[Any, list[Any]] = defaultdict(list)
         last: Any = None
-        for state in archive.history("7", account=chosen):
-            key = state.order.account, state.order.leg_no
+        for seen in archive.history("7", account=chosen):
+            key = seen.order.account, seen.order.leg_no
             assert key == last or key not in found  # those of a record follow each other
             last = key
-            found[key].append((state[0], (state.order.status, state.order.traded_qty)))
+            found[key].append((seen[0], (seen.order.status, seen.order.traded_qty)))
         assert found == {key: each for key, each in wanted.items() if chosen in (None, key[0])}
 
 
@@ -135,3 +135,18 @@ def test_missing_are_the_sessions_that_no_response_covers(seed: int, tmp_path: P
         found = archive.missing(span[0], span[-1], account=chosen, after=after)
         assert len(found) == len(set(found))
         assert {tuple(gap) for gap in found} == wanted
+
+
+def test_of_responses_of_one_moment_the_same_is_the_newest_whoever_is_first(
+    tmp_path: Path,
+) -> None:
+    at = dt.datetime.combine(MONDAY, dt.time(15, 45), INDIA)
+    books = [response(td.TradeBook, [trade("1", MONDAY, quantity=n)], at) for n in (5, 7, 9)]
+    found = set()
+    for number, given in enumerate((books, books[::-1], [books[1], books[0], books[2]])):
+        archive = td.Archive(tmp_path / str(number))
+        for book in given:
+            archive.add(book)
+        found.add(tuple(row.quantity for row in archive.trades(MONDAY)))
+    assert len(found) == 1
+    assert len(found.pop()) == 1

@@ -168,7 +168,7 @@ def test_diff_is_the_difference_of_two_books(seed: int) -> None:
     known = {key_of(record): record for record in before}
     names = [name for name in td.Order()._asdict() if name not in counted]
     names += [] if "brand_new" in ignore else ["brand_new"]
-    wanted = []
+    wanted: list[Any] = []
     for record in after:
         old = known.pop(key_of(record), None)
         if old is None:

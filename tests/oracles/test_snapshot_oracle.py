@@ -18,7 +18,7 @@ SAME: dict[str, Any] = {
     **{"client_id": "C1", "exchange": "NSE", "segment": "E", "security_id": "10", "product": "C"},
     **{"txn_type": "B", "order_date_time": "2026-11-20 09:15:00", "exch_order_time": None},
 }
-AT = {"exch_trade_time": "2026-11-20 10:00:00"}
+AT: dict[str, Any] = {"exch_trade_time": "2026-11-20 10:00:00"}
 Filled = Counter[str]
 
 

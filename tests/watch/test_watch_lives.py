@@ -328,7 +328,7 @@ class TradeLife(Life):
                 assert before is not None
                 was = self.held.pop(before.trade_no)
                 assert [before[name] for name in EXECUTED] == was
-            if change.kind == "busted":
+            if before is not None and change.kind == "busted":
                 assert after is None
                 busted.add(before.trade_no)
             else:

@@ -37,8 +37,7 @@ inline TablePtr trades(const std::vector<Fill>& fills) {
     set(trade_schema["trade_no"], builder.keep_text(fill.number));
     set(trade_schema["txn_type"], builder.keep_text(fill.side));
     set(trade_schema["exchange"], builder.keep_text(fill.exchange));
-    if (fill.second != Fill::unknown)
-      set(trade_schema["exch_trade_time"], fill.second * 1'000'000);
+    if (fill.second != Fill::unknown) set(trade_schema["exch_trade_time"], fill.second * 1'000'000);
     set(trade_schema["quantity"], fill.quantity);
     set(trade_schema["traded_price"], fill.price);
     const double product = static_cast<double>(fill.quantity) * fill.price;
