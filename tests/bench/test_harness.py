@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from bench import day, publish
+from bench import bodies, day, publish
 from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
 from bench.report import Goal, Row, Run, judge
-from bench.suites import archive, growth
+from bench.suites import archive, compute, growth
 from service import as_json, envelope, trades
 
 BENCH = Path(__file__).parent
@@ -183,3 +183,28 @@ def test_an_archive_and_its_peer_give_the_same(name: str, tmp_path: Path) -> Non
         ready.close()
     assert facts[name]["rows"]
     assert not disagreements(facts)
+
+
+@pytest.mark.parametrize("name", compute.CONTESTS)
+def test_a_calculation_and_its_peer_give_the_same(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compute, "ORDERS", 20 * compute.ACCOUNTS)
+    source = Source("Trade", str(bodies.book("Trade", 100)))
+    facts = {}
+    for case in (name, f"{name}:{compute.CONTESTS[name][1]}"):
+        ready = compute.CASES[case](source)
+        facts[case] = ready.check(ready.run())
+    assert not disagreements(facts)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in growth.OPERATIONS.items() if not each.needs_service]
+)
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_an_operation_whose_growth_is_measured_runs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "BODY", 100)
+    monkeypatch.setattr(growth, "BODY_ORDERS", 20)
+    growth.OPERATIONS[name].make(3 if growth.OPERATIONS[name].sizes == growth.THINGS else 100)()

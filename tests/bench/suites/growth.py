@@ -52,6 +52,7 @@ class Operation:
     make: Make
     sizes: tuple[int, ...] = ROWS
     of: str = "row"
+    needs_service: bool = False
 
 
 # Books of any size, of one account.
@@ -300,10 +301,12 @@ OPERATIONS: dict[str, Operation] = {
     "archive: read days": Operation(_days_read, THINGS, "day"),
     "daily_pnl": Operation(_daily, THINGS, "day"),
     "concat": Operation(_books, THINGS, "book"),
-    "positions of accounts": Operation(_positions_of_accounts, THINGS, "account"),
-    "trade_book of accounts": Operation(_accounts, THINGS, "account"),
-    "search": Operation(_pages, THINGS, "page"),
-    "watch_trades": Operation(_polls, THINGS, "poll"),
+    "positions of accounts": Operation(
+        _positions_of_accounts, THINGS, "account", needs_service=True
+    ),
+    "trade_book of accounts": Operation(_accounts, THINGS, "account", needs_service=True),
+    "search": Operation(_pages, THINGS, "page", needs_service=True),
+    "watch_trades": Operation(_polls, THINGS, "poll", needs_service=True),
 }
 
 
@@ -345,7 +348,8 @@ def growth(run: Run) -> None:
     wanted = [name for name in OPERATIONS if run.wants(name)]
     if not wanted:
         return
-    searches = {f"search{count}": pages(count * 100, 100) for count in THINGS}
+    counts = THINGS if "search" in wanted else ()
+    searches = {f"search{count}": pages(count * 100, 100) for count in counts}
     with serving({"book": book("Trade", 100)}, pages=searches) as served:
         found = _in_processes(run, wanted, {**ENVIRONMENT, _SERVICE: served.http})
     for sizes in (ROWS, THINGS):
