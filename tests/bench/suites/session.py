@@ -63,11 +63,11 @@ def _call(source: Source) -> Ready:
 
 def _beyond_call(source: Source) -> Ready:
     """What a watch does with a response."""
-    from tradingdata.watch.updates import OrderState
+    from tradingdata.watch.updates import KnownOrders
 
     with _client(source) as client:
         known, again = client.order_book(), client.order_book()
-    state = OrderState((), known)
+    state = KnownOrders((), known)
     return Ready(lambda: state.received(again), lambda update: {"rows": len(update.orders)})
 
 
