@@ -139,7 +139,7 @@ def time(seconds: float) -> str:
     """Seconds with a unit that suits them."""
     if seconds >= 1e-3:
         return f"{seconds * 1e3:.2f} ms"
-    return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e6:.1f} us" if seconds >= 1e-6 else f"{seconds * 1e9:.0f} ns"
 
 
 @dataclass(frozen=True)

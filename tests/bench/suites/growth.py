@@ -294,7 +294,7 @@ OPERATIONS: dict[str, Operation] = {
     "charges": of_trades(lambda book: _td("charges")(book, rates())),
     "reconcile": of_both(_td("reconcile")),
     "execution_quality": of_both(_td("execution_quality")),
-    "diff of orders": Operation(_diff),
+    "diff of orders": Operation(_diff, ROWS[:-1]),
     "archive: store a day": Operation(_stored),
     "archive: read a day": Operation(_read),
     "archive: store days": Operation(_days_stored, THINGS, "day"),
@@ -355,10 +355,10 @@ def growth(run: Run) -> None:
     for sizes in (ROWS, THINGS):
         lines = [
             [f"{name}, each {OPERATIONS[name].of}"]
-            + [shown(seconds / size) for size, seconds in times.items()]
+            + [shown(times[size] / size) if size in times else "-" for size in sizes]
             + [f"{worst(times):.2f}", f"{worst(user):.2f}"]
             for name, (times, user) in found.items()
-            if OPERATIONS[name].sizes == sizes
+            if OPERATIONS[name].sizes[0] == sizes[0]
         ]
         if lines:
             headings = [*(f"{size:,}" for size in sizes), "at most", "without the kernel"]
