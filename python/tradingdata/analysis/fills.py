@@ -14,18 +14,7 @@ from .changes import LotChange, Timed, begun, moments_of, require_one_side, unme
 from .checks import require_fills
 from .inputs import Lookup, Multipliers, by_day, day_from, days_of, days_text, patched, rows_in
 from .isins import MATCH_BY, Same, by_isin, is_by_isin
-from .issues import (
-    ALIKE,
-    DIFFERENT,
-    FREE,
-    IDLE,
-    NO_EXPIRY,
-    NO_KEY,
-    UNPROVED,
-    Note,
-    about,
-    unused,
-)
+from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, about, unused
 from .keys import (
     CODES,
     CONTRACT,
