@@ -47,11 +47,6 @@ class TestOwnership:
         gc.collect()
         assert [row._asdict(extra=True) for row in rows] == expected
 
-    def test_a_slice_outlives_its_book(self) -> None:
-        part = make()[50:60]
-        gc.collect()
-        assert list(part) == list(make())[50:60]
-
     def test_an_iteration_goes_on_after_its_book(self) -> None:
         book = make()
         symbols = [row.symbol for row in book]
@@ -61,12 +56,6 @@ class TestOwnership:
         assert [row.symbol for row in forward] == symbols
         assert [row.symbol for row in backward] == symbols[::-1]
         assert next(forward, None) is None
-
-    def test_values_outlive_their_row(self) -> None:
-        values = [getattr(make()[i], name) for i in (0, 1) for name in td.TradeBook().columns]
-        gc.collect()
-        book = make()
-        assert values == [book[i][name] for i in (0, 1) for name in book.columns]
 
     @pytest.mark.parametrize("order", range(6))
     def test_any_order_of_deletion_will_do(self, order: int) -> None:

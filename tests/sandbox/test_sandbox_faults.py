@@ -135,13 +135,6 @@ def test_faults_come_in_turn_and_as_often_as_asked(day: sandbox.Service) -> None
     assert [ask(day, "search").status for _ in range(4)] == [503, 503, 429, 200]
 
 
-def test_a_fault_can_stay_until_it_is_cleared(day: sandbox.Service) -> None:
-    day.fail_next("502", times=None)
-    assert {ask(day, "search").status for _ in range(5)} == {502}
-    day.clear_faults()
-    assert ask(day, "search").status == 200
-
-
 def test_a_fault_waits_for_its_endpoint_and_its_account(day: sandbox.Service) -> None:
     day.fail_next("500", endpoint="order_book")
     day.fail_next("504", account="desk2")

@@ -92,8 +92,3 @@ def test_a_query_that_makes_no_sense_is_refused(day: sandbox.Service, query: str
     assert response.status == 400
     assert response.json["status"] == "error"
     assert response.json["message"]
-
-
-def test_the_search_needs_no_token_and_heeds_none(day: sandbox.Service) -> None:
-    headers = {"Authorization": "Bearer wrong"}
-    assert call(day, "GET", f"{PATHS['search']}?query=tata", headers=headers).status == 200
