@@ -49,7 +49,7 @@ def test_what_is_odd_is_refused_or_named(maker: Maker) -> None:
 
 
 def test_an_opening_of_an_earlier_contract_of_the_same_id_is_apart() -> None:
-    """C3: its id was assigned anew."""
+    """Its id was assigned anew."""
     fields = dict(FIRST_CALL.fields) | {"strike_price": 20000.0}
     expiry = DAY - dt.timedelta(days=24)
     for number in range(60):
@@ -77,7 +77,7 @@ def test_an_opening_of_an_earlier_contract_of_the_same_id_is_apart() -> None:
 
 
 def test_sales_of_products_that_may_not_be_short_are_apart() -> None:
-    """C9 and C11: the sales of C that close nothing are unmatched, those of I are short."""
+    """The sales of C that close nothing are unmatched, those of I are short."""
     for number in range(100):
         made = world(random.Random(number))
         book = td.TradeBook(event.row for event in made.events)

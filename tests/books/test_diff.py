@@ -34,23 +34,6 @@ def day(count: int = 5, **overrides: Any) -> list[Record]:
     return orders(count, order_no=str, **overrides)
 
 
-def test_orders_are_new_changed_and_gone() -> None:
-    before = day()
-    after = [before[4], {**before[1], "status": "Success", "price": 7.5}, before[0], *day(7)[5:6]]
-    changes = book(after).diff(book(before))
-    assert reported(changes) == [
-        ("changed", "1", ("status", "price")),
-        ("new", "5", ()),
-        ("gone", "2", ()),
-        ("gone", "3", ()),
-    ]
-    changed, new, gone, _ = changes
-    assert (changed.order, changed.previous) == (book(after)[1], book(before)[1])
-    assert (new.order, new.previous) == (book(after)[3], None)
-    assert gone.order is gone.previous
-    assert gone.order == book(before)[2]
-
-
 def test_orders_behind_one_that_left_are_compared_with_their_own_rows() -> None:
     """Their quantities are those that other orders had in the same places."""
     first, second, third = day(3)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from oracle import KINDS, LOCAL, MAKERS, body_of, sample
+from oracle import KINDS, MAKERS, body_of, sample
 from service import trades
 from tradingdata._util.declarations import RECORDS
-from tradingdata.display.view import VIEWS
 
 PAN = "ABCPK1234F"
 
@@ -136,21 +135,6 @@ def test_prices_show_all_their_decimals_up_to_four() -> None:
     assert [page.texts(row)[at] for row in (1, 2)] == ["83.5000", "83.5025"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_key_columns_come_first_and_the_others_are_named_in_a_hint(kind: str) -> None:
-    expected = sample(kind, 40)
-    page = Page(expected.book._repr_html_())
-    local = LOCAL[kind]  # none has a value
-    keys = [name for name in VIEWS[kind.title()].columns if name not in local]
-    assert len(keys) <= 9
-    others = [name for name in (*expected.kinds, "brand_new") if name not in {*keys, *local}]
-    assert page.texts(0) == ["", *keys, f"+{len(others)} more"]
-    assert ", ".join(others) in page.hints
-    widths = {len(row) for row in page.rows if len(row) > 1}
-    assert widths == {len(keys) + 2}
-    assert [row[0] for row in page.rows if len(row) == 1] == [("q", "⋮ 30 more")]
-
-
 def test_text_is_escaped() -> None:
     nasty = '<script>alert("x")</script>&amp;\'"'
     stock = td.StockList.from_json(body_of("stock", MAKERS["stock"](1, companyname=nasty)))
@@ -191,26 +175,6 @@ def test_no_display_shows_an_account_number(keep: bool) -> None:
     assert "XXXXXX" in html_of(odd)
 
 
-def test_a_record_shows_what_is_set_with_its_meaning_as_a_hint() -> None:
-    page = Page(html_of(td.Trade(symbol="INFY", quantity=100_000, settlor="")))
-    assert [page.texts(row) for row in range(len(page.rows))] == [
-        ["symbol", "INFY"],
-        ["quantity", "1,00,000"],
-    ]
-    assert "Trading symbol" in page.hints
-
-
-@pytest.mark.parametrize(("status", "kind"), [("Error", "e"), ("PENDING", "p"), ("success", "s")])
-def test_a_status_has_a_colour_in_a_book_and_in_a_record(status: str, kind: str) -> None:
-    order = td.Order(status=status, remarks=status)
-    for html in (td.OrderBook([order])._repr_html_(), html_of(order)):
-        cells = [cell for row in Page(html).rows for cell in row if cell[1] == status]
-        assert (kind, status) in cells
-        assert all(cell in ((kind, status), ("", status)) for cell in cells)
-    assert (kind, status) not in Page(html_of(td.Order(remarks=status))).rows[0]
-    assert ("", "Cancelled") in Page(html_of(td.Order(status="Cancelled"))).rows[0]
-
-
 def test_times_of_several_days_keep_their_day() -> None:
     times = ["2026-11-19 09:15:00", "2026-11-20 09:15:00"]
     book = book_of(trades(2, exch_trade_time=times.__getitem__))
@@ -219,8 +183,3 @@ def test_times_of_several_days_keep_their_day() -> None:
     local = book[:1].localize("Asia/Kolkata")
     assert "1 trade of 2026-11-19" in repr(local)
     assert " 09:15:00+05:30 " in repr(local)
-
-
-def test_an_empty_book_has_no_table() -> None:
-    assert "table" not in Page(td.OrderBook()._repr_html_()).tags
-    assert "0 orders" in td.OrderBook()._repr_html_()

@@ -10,13 +10,6 @@ from cases import KEY_OF_C1, made
 from tradingdata.display.text import aligned, cell_width, cut, group
 
 
-def test_a_number_of_an_order_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
-    order = td.Order(order_no="261120001000001", display_name="A name of a certain length")
-    shown = repr(td.reconcile(td.OrderBook([order]), td.TradeBook()))
-    assert "261120001000001" in shown
-
-
 @pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])
 def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
     assert cell_width(text) == cell_len(text)
@@ -40,13 +33,6 @@ def test_an_order_without_a_price_is_at_market() -> None:
     assert "at market" in orders._repr_html_()
     assert orders.to_dict(["price"]) == {"price": [0.0, 10.5]}
     assert orders.to_csv(None, ["price"]).splitlines() == ["price", "0.0", "10.5"]
-
-
-def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> None:
-    waiting = td.Order(price=0.0, trigger_price=101.5, traded_qty=0)
-    assert "trigger 101.50" in repr(td.OrderBook([waiting]))
-    traded = td.Order(price=0.0, trigger_price=101.5, traded_qty=5)
-    assert "at market" in repr(td.OrderBook([traded]))
 
 
 @pytest.mark.parametrize(

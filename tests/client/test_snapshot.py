@@ -63,45 +63,6 @@ def scripted(
 
 
 @both
-@pytest.mark.parametrize(
-    ("filled", "traded", "wanted"),
-    [
-        ([5], [5], "TO"),
-        ([0, 5], [5], "TOO"),
-        ([5], [2, 5], "TOT"),
-        ([0, 2, 5], [5], "TOOO"),
-        ([7], [2, 5, 7], "TOTT"),
-    ],
-    ids=["agree", "orders-behind", "trades-behind", "orders-behind-twice", "trades-behind-twice"],
-)
-def test_the_book_that_is_behind_is_asked_for_again(
-    service: Service, call: Call, filled: list[int], traded: list[int], wanted: str
-) -> None:
-    scripted(service, [order_book(A=n) for n in filled], [trade_book(A=n) for n in traded])
-    books = call(service.base_url, "books")
-    assert asked(service) == wanted
-    assert isinstance(books, td.Books)
-    assert (books.orders[0].traded_qty, books.trades[0].quantity) == (filled[-1], traded[-1])
-
-
-def test_each_may_be_behind_on_another_order(service: Service) -> None:
-    scripted(
-        service,
-        [order_book(A=5, B=0), order_book(A=5, B=3)],
-        [trade_book(A=2, B=3), trade_book(A=5, B=3)],
-    )
-    found, _ = sync_call(service.base_url, "books")
-    assert asked(service) == "TOTO"
-    assert [order.traded_qty for order in found] == [5, 3]
-
-
-def test_a_trade_whose_order_is_not_there_yet(service: Service) -> None:
-    scripted(service, [order_book(A=5), order_book(A=5, B=3)], [trade_book(A=5, B=3)])
-    assert len(sync_call(service.base_url, "books").orders) == 2
-    assert asked(service) == "TOO"
-
-
-@both
 def test_books_that_never_agree_are_an_error_that_has_them(service: Service, call: Call) -> None:
     scripted(
         service,
@@ -216,12 +177,6 @@ def test_an_empty_order_book_is_asked_for_once_more(service: Service) -> None:
     assert [len(book) for book in books] == [0, 1]
     scripted(service, [order_book(), order_book(A=5)], [trade_book(A=5)])
     assert [len(book) for book in sync_call(service.base_url, "books")] == [1, 1]
-
-
-def test_two_empty_books_agree(service: Service) -> None:
-    scripted(service, [order_book()], [trade_book()])
-    assert [len(book) for book in sync_call(service.base_url, "books")] == [0, 0]
-    assert asked(service) == "TO"
 
 
 @both

@@ -57,12 +57,6 @@ def test_trades_add_up_to_their_orders(day: sandbox.Service, moment: str) -> Non
             assert order["avg_traded_price"] == order["traded_price"] == 0
 
 
-def test_the_value_of_a_trade_is_quantity_times_price_to_the_paisa(day: sandbox.Service) -> None:
-    for trade in trades(day):
-        assert trade["quantity"] > 0
-        assert exact(trade["trade_value"]) == trade["quantity"] * exact(trade["traded_price"])
-
-
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_the_status_says_what_became_of_an_order(day: sandbox.Service, moment: str) -> None:
     day.advance_to(moment)
@@ -138,3 +132,9 @@ def test_a_day_has_each_special_order(seed: int) -> None:
     assert len(filled.filter(symbol="SBIN", product="I", txn_type="B"))
     assert len(filled.filter(symbol="SBIN", product="C", txn_type="S"))
     assert len(filled.filter(expiry_date__le=service.day + dt.timedelta(days=7)))
+
+
+def test_the_books_of_a_day_contradict_nothing(day: sandbox.Service) -> None:
+    day.advance_to("15:30")
+    with day.client() as client:
+        assert client.order_book().check() == client.trade_book().check() == ()

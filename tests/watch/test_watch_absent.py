@@ -34,7 +34,7 @@ class Flapping:
 
 @pytest.mark.parametrize("bad", [[], FULL[1:], FULL[:2]], ids=len)
 def test_a_response_that_lacks_orders_is_asked_for_again(bad: list[Record]) -> None:
-    """F162: an empty, null or partial book for one response leaves no trace."""
+    """An empty, null or partial book for one response leaves no trace."""
     clock = Clock()
     full = order_book(FULL)
     service = Flapping(clock, full, order_book(bad), full, full)

@@ -29,8 +29,8 @@ LATE = [*TIMES, *IDENTITY["Trade"]]
 
 @pytest.mark.parametrize("value", [None, ""])
 @pytest.mark.parametrize("name", LATE)
-def test_f163_a_fill_whose_values_arrive_later_is_reported_once(name: str, value: Any) -> None:
-    """C30: its times, its number, or another part of its key."""
+def test_a_fill_whose_values_arrive_later_is_reported_once(name: str, value: Any) -> None:
+    """Its times, its number, or another part of its key."""
     late = {**FIRST, name: value}
     updates = list(trade_updates([late, *OTHERS], [FIRST, *OTHERS], [late, *OTHERS]))
     assert [events(update) for update in updates] == [[("fill", ())] * 4, [], []]
@@ -46,7 +46,7 @@ def test_all_values_that_arrive_later_at_once_make_no_other_fill() -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("quantity", 7), ("traded_price", 1.25), ("txn_type", "Z")]
 )
-def test_f163_a_fill_that_changes_is_corrected(name: str, value: Any) -> None:
+def test_a_fill_that_changes_is_corrected(name: str, value: Any) -> None:
     corrected = {**FIRST, name: value}
     updates = list(trade_updates([FIRST, *OTHERS], [corrected, *OTHERS], [corrected, *OTHERS]))
     assert [events(update) for update in updates[1:]] == [[("corrected", (name,))], []]
@@ -59,7 +59,7 @@ def test_f163_a_fill_that_changes_is_corrected(name: str, value: Any) -> None:
     assert f"{name}: " in shown
 
 
-def test_f163_a_fill_that_vanishes_is_busted_and_may_return() -> None:
+def test_a_fill_that_vanishes_is_busted_and_may_return() -> None:
     changed = {**FIRST, "quantity": 7}
     updates = list(trade_updates([FIRST, *OTHERS], OTHERS, OTHERS, [*OTHERS, changed]))
     assert [events(update) for update in updates[1:]] == [
@@ -96,7 +96,7 @@ def test_an_order_whose_key_arrives_later_is_not_new(name: str) -> None:
 
 
 def test_child_legs_are_orders_of_their_own() -> None:
-    """C28: in another row order nothing has changed; if the first goes, it is gone."""
+    """In another row order nothing has changed; if the first goes, it is gone."""
     (base,) = some_orders(1)
     one, two = ({**base, "child_leg_unq_id": leg, "status": f"leg {leg}"} for leg in (1, 2))
     updates = list(order_updates([one, two], [two, one], [two]))

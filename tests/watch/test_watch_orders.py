@@ -56,7 +56,7 @@ def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     "error", [ValueError("own"), td.ConfigurationError("no token"), td.ClientClosedError("closed")]
 )
 def test_what_no_later_poll_can_mend_is_raised_and_ends_nothing(error: Exception) -> None:
-    """F164: `next()` after an error goes on, and is no clean end."""
+    """`next()` after an error goes on, and is no clean end."""
     updates = order_updates(some_orders(1), error, error, some_orders(1))
     next(updates)
     for _ in range(2):
