@@ -10,6 +10,7 @@
 
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
+#include "table/row_selection.hpp"
 
 using namespace tradingdata;
 
