@@ -239,7 +239,9 @@ class Archives(RuleBasedStateMachine):
         assert len(set(keys)) == len(keys)
         assert set(keys) == self.entries.keys()
         for entry in log:
-            assert entry.rows == len(self.entries[str(entry.account), entry.book, entry.at].content)
+            assert entry.rows == len(
+                self.entries[str(entry.account), entry.book, td.required(entry.at)].content
+            )
 
     @rule()
     def verify(self) -> None:

@@ -241,6 +241,22 @@ def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> 
     assert len(archive.trades(DAY)) == 6
 
 
+def test_f141_an_interrupt_while_storing_loses_no_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F141, F146: DuckDB makes another error of a Ctrl-C that comes while it works."""
+    archive, copy = td.Archive(tmp_path / "books"), views._copy
+
+    def interrupted(*_: Any) -> None:
+        monkeypatch.setattr(views, "_copy", copy)
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(views, "_copy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        archive.fetch(Slow("desk"))  # type: ignore[call-overload]
+    assert numbers(archive.trades(DAY)) == numbers(archive.orders(DAY)) == ["1"]
+
+
 def test_a_poll_that_repeats_what_another_process_withdraws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,10 @@ def connection(folder: str | None = None) -> Iterator[Any]:
         except duckdb.Error as error:
             redacted(error)
             raise
+        except RuntimeError as error:  # what DuckDB makes of a Ctrl-C on the main thread
+            if "interrupted" in str(error):
+                raise KeyboardInterrupt from None
+            raise
 
 
 def redacted(error: Exception) -> str:

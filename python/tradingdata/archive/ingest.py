@@ -452,6 +452,9 @@ class Arrivals:
                 self._timer = None
             try:
                 entries = self._store(pending) if pending else []
+            except KeyboardInterrupt:  # what has arrived is stored all the same
+                self._store(pending)
+                raise
             except ArchiveError as error:
                 if self.failure is not None:
                     error.books = (*self.failure.books, *error.books)
