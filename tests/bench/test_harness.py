@@ -15,8 +15,9 @@ import tradingdata as td
 from bench import bodies, day, publish
 from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
 from bench.report import Goal, Row, Run, judge
-from bench.suites import archive, compute, growth
-from service import as_json, envelope, trades
+from bench.servers import BOOK_PATH, ORDERS_PATH
+from bench.suites import archive, compute, growth, session
+from service import Service, as_json, book_reply, envelope, trades
 
 BENCH = Path(__file__).parent
 
@@ -208,3 +209,14 @@ def test_an_operation_whose_growth_is_measured_runs(
     monkeypatch.setattr(growth, "BODY", 100)
     monkeypatch.setattr(growth, "BODY_ORDERS", 20)
     growth.OPERATIONS[name].make(3 if growth.OPERATIONS[name].sizes == growth.THINGS else 100)()
+
+
+@pytest.mark.parametrize("name", ["books", "calls", "poll", "call", "beyond the call"])
+def test_what_a_session_does_with_books_runs(name: str) -> None:
+    with Service() as service:
+        for record, path in (("Order", ORDERS_PATH), ("Trade", BOOK_PATH)):
+            response = book_reply(day.records(record, 20 if record == "Order" else 60, 3))
+            service.script(response, then=response, path=f"/{path}")
+        ready = session.CASES[name](Source("Trade", base_url=service.base_url))
+        assert ready.check(ready.run()) == {"rows": 80 if name in ("books", "calls") else 20}
+        ready.close()
