@@ -17,7 +17,7 @@ import cases
 import tradingdata as td
 from analysis_samples import TIME, book, trade
 from tradingdata.analysis.keys import CONTRACT, kind_of
-from tradingdata.sandbox.day import Books
+from tradingdata.sandbox.day import SimulatedBooks
 from tradingdata.sandbox.market import CLOSE, Market
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/trades-to-pnl.md"
@@ -194,7 +194,7 @@ def test_the_file_of_the_page_covers_ten_months_of_the_sandbox(tmp_path: Path) -
     start = dt.date(2026, 1, 1)
     days = [day for day in (start + dt.timedelta(days=n) for n in range(304)) if day.weekday() < 5]
     books = [
-        td.TradeBook.from_json(Books(1, Market(number, day), 30).at(CLOSE)["trade_book"])
+        td.TradeBook.from_json(SimulatedBooks(1, Market(number, day), 30).at(CLOSE)["trade_book"])
         for number, day in enumerate(days)
     ]
     trades = td.concat(books)

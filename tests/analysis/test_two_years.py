@@ -22,7 +22,7 @@ import tradingdata as td
 from analysis_samples import TIME, unwarned
 from archiving import clock
 from tradingdata.analysis.keys import CONTRACT, KEY
-from tradingdata.sandbox.day import Books
+from tradingdata.sandbox.day import SimulatedBooks
 from tradingdata.sandbox.market import CLOSE, Market
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/trades-to-pnl.md"
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 def bodies() -> dict[dt.date, bytes]:
     """The response of each day at its end."""
-    return {day: Books(1, Market(7, day), 12).at(CLOSE)["trade_book"] for day in DAYS}
+    return {day: SimulatedBooks(1, Market(7, day), 12).at(CLOSE)["trade_book"] for day in DAYS}
 
 
 def exact(value: float) -> Fraction:
