@@ -57,7 +57,7 @@ def outcome_of(listing: Listing, reading: dict[str, Any]) -> Outcome:
         return read(listing, **reading)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(well_behaved, reading, changing)
 def test_every_row_once_without_doubt(
     service: dict[str, Any], reading: dict[str, Any], changing: str
@@ -74,7 +74,7 @@ def test_every_row_once_without_doubt(
     assert len(listing.requests) <= pages + 2 + in_vain
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(well_behaved, reading, faults, changing)
 def test_never_a_loss_or_a_repetition_in_silence(
     service: dict[str, Any], reading: dict[str, Any], fault: dict[str, Any], changing: str

@@ -117,7 +117,7 @@ def run_child(
     code: str,
     *arguments: str,
     environment: dict[str, str] | None = None,
-    timeout: float = 110,  # only ends what hangs; a test may take 120 s
+    timeout: float = 280,  # only ends what hangs; a test may take 300 s
 ) -> str:
     """What a Python process of its own prints; its failure fails the test with what it said."""
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", PRELUDE + code, *arguments]
