@@ -310,6 +310,7 @@ TEST_CASE("a long text of a dictionary is kept once") {
   Producer producer;
   producer.dictionary_texts = "NSEa text that is not inline";
   producer.dictionary_ends[2] = static_cast<std::int32_t>(producer.dictionary_texts.size());
+  producer.exchange_buffers[2] = producer.dictionary_texts.data();
   const TablePtr table = producer.read().table.build();
   CHECK(table->text(exchange, 0) == "a text that is not inline");
   CHECK(table->text(exchange, 0).data() == table->text(exchange, 2).data());
@@ -321,6 +322,7 @@ TEST_CASE("an array without rows needs no buffers, wherever it begins") {
   for (ArrowArray& array : producer.arrays) {
     array.offset = 1;
     array.length = 0;
+    array.null_count = 0;
   }
   producer.symbol_buffers = {nullptr, nullptr, nullptr};
   producer.quantity_buffers[1] = nullptr;
