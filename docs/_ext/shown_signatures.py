@@ -7,6 +7,7 @@ their fields as keywords, which the field tables list.
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -27,6 +28,7 @@ MADE_BY_CALLS = {
     "tradingdata.sandbox.Service",
 }
 RESULTS = ("tradingdata.analysis", "tradingdata.archive")
+ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")  # how Sphinx spells `autodoc_type_aliases`
 
 
 def shorten(
@@ -38,7 +40,7 @@ def shorten(
     signature: str | None,
     returned: str | None,
 ) -> tuple[str, str | None] | None:
-    """Replaces a signature; None leaves it as it is."""
+    """Replaces a signature, and the names of aliases in it; None leaves it as it is."""
     if not signature:
         return None
     if value in RECORD_TYPES:
@@ -47,7 +49,7 @@ def shorten(
         return "", None
     if what == "class" and (issubclass(value, tuple) or value.__module__.startswith(RESULTS)):
         return "", None
-    return None
+    return ALIAS.sub(r"\1", signature), ALIAS.sub(r"\1", returned) if returned else None
 
 
 def without_fields(
