@@ -43,7 +43,7 @@ TYPES = sorted(
     (
         each
         for each in map(analysis.__dict__.get, analysis.__all__)
-        if isinstance(each, type) and issubclass(each, ResultTable) and each is not ResultTable
+        if isinstance(each, type) and issubclass(each, ResultTable) and hasattr(each, "_row")
     ),
     key=lambda each: each.__name__,
 )

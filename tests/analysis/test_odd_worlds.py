@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from test_worlds import Ledger, key_of, named
 
 import tradingdata as td
 from analysis_samples import DAY, unwarned
 from odd_worlds import MAKERS, Maker, Odd
+from share_ledger import Ledger, key_of, named
 from worlds import EXPIRY, FIRST_CALL, SECURITY, world
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import random
-from collections import defaultdict, deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,79 +21,11 @@ import tradingdata as td
 from analysis_samples import DAY, TIME, unwarned
 from archiving import response
 from order_worlds import orders_of
+from share_ledger import Ledger, key_of, named
 from tradingdata.analysis.keys import KEY
-from worlds import CONTRACTS, DAYS, INDIA, Contract, Event, Party, World, earlier, world
+from worlds import CONTRACTS, DAYS, INDIA, Event, World, earlier, world
 
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
-Key = tuple[Party, Contract, str]
-Lot = tuple[int, Fraction]
-
-
-class Ledger:
-    """Signed first in, first out, one share or contract at a time.
-
-    ``earlier`` is what was realised before the day, ``unmatched`` what was sold without a lot by
-    products that may not be short.
-    """
-
-    def __init__(
-        self,
-        events: list[Event],
-        day: dt.date,
-        settle: Fraction | None,
-        shorts: Container[str] = "CI",
-    ) -> None:
-        self.shorts = shorts
-        self.earlier = Fraction(0)
-        self.unmatched: dict[Key, int] = defaultdict(int)
-        self.realised: dict[Key, Fraction] = defaultdict(Fraction)
-        self.held: dict[Key, deque[Lot]] = defaultdict(deque)
-        self.expired: dict[Key, deque[Lot]] = defaultdict(deque)
-        for event in events:
-            on = event.time.date()
-            if on > day:
-                break
-            self._settle(on, day, settle)
-            sign = 1 if event.side == "B" else -1
-            for _ in range(event.quantity):
-                self._take(event, sign, event.value / event.quantity, on == day)
-        self._settle(day + dt.timedelta(days=1), day, settle)
-
-    def _take(self, event: Event, sign: int, value: Fraction, counts: bool) -> None:
-        key = event.party, event.contract, event.product
-        lots = self.held[key]
-        if lots and lots[0][0] == -sign:
-            _, opened = lots.popleft()
-            gained = (opened - value) * sign
-            self.realised[key] += gained if counts else 0
-            self.earlier += 0 if counts else gained
-        elif sign < 0 and event.product not in self.shorts:
-            self.unmatched[key] += 1
-        else:
-            lots.append((sign, value))
-
-    def _settle(self, now: dt.date, day: dt.date, price: Fraction | None) -> None:
-        for key, lots in self.held.items():
-            expiry = key[1].expiry
-            if expiry is None or not lots or not (expiry < now or now > day >= expiry):
-                continue
-            if price is not None:
-                closed = sum((price * key[1].multiplier - paid) * sign for sign, paid in lots)
-                self.realised[key] += closed if expiry == day else 0
-                lots.clear()
-            elif expiry < day:
-                self.expired[key] += lots
-                lots.clear()
-
-
-def key_of(row: Any) -> tuple[Any, ...]:
-    party = row.account, row.client_id
-    return party, row.exchange, row.security_id, row.expiry_date, row.product
-
-
-def named(key: Key) -> tuple[Any, ...]:
-    fields = dict(key[1].fields)
-    return key[0], fields["exchange"], fields["security_id"], key[1].expiry, key[2]
 
 
 def charges_of(events: list[Event], day: dt.date) -> Fraction:
