@@ -18,5 +18,7 @@ def run_notebook(notebook: NotebookNode, folder: Path) -> None:
     """
     with tempfile.TemporaryDirectory() as sockets:
         config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
-        client = NotebookClient(notebook, kernel_name="python3", config=config, timeout=120)
+        client = NotebookClient(
+            notebook, kernel_name="python3", config=config, startup_timeout=300, timeout=600
+        )
         client.execute(cwd=str(folder))
