@@ -227,7 +227,7 @@ def _held(
     held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(pnl._facts, key=str)}
     rows = dict(zip(keys_of(pnl), pnl, strict=True))
     for key, of_key in steps.items():
-        multiplier = pnl._facts[key].multiplier
+        multiplier, _ = pnl._facts[key]
         by_place: dict[int, list[_Step]] = defaultdict(list)
         for step in of_key:
             by_place[0 if step.day == date.min else bisect_left(days, step.day) + 1].append(step)

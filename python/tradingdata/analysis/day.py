@@ -13,7 +13,7 @@ from ..table.rows import declared
 from ..table.table import Record
 from .changes import LotChange
 from .charging import ChargeRate, Rates, Rounding, charge_sums
-from .fills import Facts, Fills
+from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
@@ -205,7 +205,7 @@ def day_pnl(
         position, held, expired = (rows.get(key) for rows in by_key)
         if row.matched_quantity or (position, held, expired) != (None, None, None):
             cost = costs.get((fills.day, key), Fraction(0))
-            made[key] = _row(row, pnl._facts[key], position, held, cost)
+            made[key] = _row(row, *pnl._facts[key], position, held, cost)
     result = DayPnl._of(made.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
     # What is said of a key that was closed before the day is in no number of the day.
@@ -228,7 +228,8 @@ def charged(
 
 def _row(
     row: Realised,
-    facts: Facts,
+    multiplier: int | None,
+    kind: str,
     traded: Position | None,
     held: Unrealised | None,
     charged: Fraction,
@@ -240,18 +241,18 @@ def _row(
         (0, None) * 2
         if traded is None
         else (
-            *(traded.buy_quantity, _average(traded.buy_quantity, traded.buy_value, facts)),
-            *(traded.sell_quantity, _average(traded.sell_quantity, traded.sell_value, facts)),
+            *(traded.buy_quantity, _average(traded.buy_quantity, traded.buy_value, multiplier)),
+            *(traded.sell_quantity, _average(traded.sell_quantity, traded.sell_value, multiplier)),
         )
     )
     still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     return (
-        *(*lead_of(row), facts.kind, *sides, *still_open),
+        *(*lead_of(row), kind, *sides, *still_open),
         *(row.realised, unrealised, float(charged), float(net)),
     )
 
 
-def _average(quantity: int, value: float, facts: Facts) -> float | None:
-    if not quantity or facts.multiplier is None:
+def _average(quantity: int, value: float, multiplier: int | None) -> float | None:
+    if not quantity or multiplier is None:
         return None
-    return float(Fraction(repr(value)) / (quantity * facts.multiplier))
+    return float(Fraction(repr(value)) / (quantity * multiplier))

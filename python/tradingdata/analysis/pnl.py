@@ -214,7 +214,7 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
         for sums in found.values()
     )
     made.days = fills.days if fills.day is None else (fills.day,)
-    made._facts = {key: sums.facts for key, sums in found.items()}
+    made._facts = {key: (sums.facts.multiplier, sums.facts.kind) for key, sums in found.items()}
     made._matches = lambda: _one([each.matches() for each in stages])
     made.unmatched = _one([each.lots(each.unmatched, UNMATCHED) for each in stages])
     lots = stage.lots(stage.left, as_of=fills.as_of())

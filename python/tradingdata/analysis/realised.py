@@ -255,7 +255,7 @@ class RealisedPnl(ResultTable[Realised]):
     unmatched: Lots
     open_lots: Lots
     expired: Lots
-    _facts: dict[Key, Any]  # multiplier and kind of each key
+    _facts: dict[Key, tuple[int | None, str]]  # multiplier and kind of each key
     _matches: Matches | Callable[[], Matches]
 
     @property
