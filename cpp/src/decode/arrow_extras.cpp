@@ -58,7 +58,7 @@ std::string json_of(const Value& value, const WireType& type) {
   }
   if constexpr (std::is_integral_v<Value>) {
     constexpr std::int64_t most_seconds = (last_date + 1) * seconds_per_day;
-    const auto units = static_cast<std::int64_t>(value);
+    const auto units = static_cast<std::int64_t>(+value);
     const bool dated = type.wire == Wire::date32 || type.wire == Wire::date64;
     const std::int64_t days =
         type.wire == Wire::date64 ? units / (type.per_second * seconds_per_day) : units;

@@ -162,7 +162,7 @@ void ArrayReader::read_codes() {
   with_values([&](const auto* of_rows) {
     for (std::int64_t row = 0; row < length_; ++row) {
       if (!valid(row)) continue;
-      const auto code = static_cast<std::int64_t>(of_rows[row]);
+      const auto code = static_cast<std::int64_t>(+of_rows[row]);
       if (code < 0 || code >= texts.length()) fail("has a code beyond its dictionary");
       if (texts.valid(code)) codes[static_cast<std::size_t>(row)] = code;
     }
