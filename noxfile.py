@@ -470,7 +470,10 @@ def mutants(session: nox.Session) -> None:
     environment(session)
     sample = "--count 200 --listed" if LONG else "--count 40"
     program = (TEST / "bin/python", "tests/mutants/mutants.py")
-    session.run(*program, *(session.posargs or sample.split()), env=build_tools(session))
+    tools = build_tools(session)
+    (pybind11,) = TOOLS.glob("lib/python*/site-packages/pybind11")
+    env = {**tools, "pybind11_ROOT": str(pybind11)}
+    session.run(*program, *(session.posargs or sample.split()), env=env)
 
 
 @nox.session

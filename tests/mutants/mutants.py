@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -258,6 +259,8 @@ class Copy:
         settings += ["-DTRADINGDATA_UNITY=OFF", "-DTRADINGDATA_LTO=OFF", "-DTRADINGDATA_TESTS=ON"]
         if not (self.build / "build.ninja").exists():
             python = f"-DPython_EXECUTABLE={sys.executable}"
+            if found := importlib.util.find_spec("pybind11"):  # else the environment names its root
+                settings.append(f"-Dpybind11_ROOT={Path(found.origin or '').parent}")
             self.run("cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", python, *settings)
         status, printed = self.run("cmake", "--build", self.build, "--target", target)
         if first and status:
