@@ -166,9 +166,16 @@ class Store:
                 files.append(facts | {"path": path, "bytes": size, "sha256": digest})
             body = json.dumps(content | {"files": files}, separators=(",", ":")).encode()
             log = f"{month}/{name}-{hashlib.sha256(body).hexdigest()[:32]}.json"
-            put(log, body)
             if not folder.renames:
                 folder.age(begun)  # is there, unless others took it for left by a killed program
+            put(log, body)
+            if not folder.renames:
+                # From here on others may rely on it, and so it is taken back only if rows are gone.
+                try:
+                    folder.age(begun)
+                except FileNotFoundError:
+                    for file in files:
+                        folder.age(file["path"])
             else:
                 if tables:  # a row file has a log file, or a draft of one, at every moment
                     folder.sync(month)
