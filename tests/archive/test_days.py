@@ -356,6 +356,18 @@ def test_the_day_of_a_failure_is_that_of_the_service(hours: int, archive: td.Arc
     assert abs(none - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=2)
 
 
+@pytest.mark.parametrize("days", [-300, 27_000])
+def test_a_failure_far_from_now_is_dated_by_the_local_clock(days: int, archive: td.Archive) -> None:
+    """What answers in place of the service makes no days missing."""
+    now = dt.datetime.now(dt.UTC)
+    headers = {"Date": format_datetime(now + dt.timedelta(days=days), usegmt=True)}
+    with Service() as service, td.Client(service.base_url, access_token="t" * 12) as client:
+        service.script(*[reply(401, b"", headers=headers)] * 2)
+        with pytest.raises(td.AuthenticationError):
+            archive.fetch(client)
+    assert all(abs(td.required(entry.at) - now) < dt.timedelta(1) for entry in archive.fetches())
+
+
 @pytest.mark.parametrize(
     ("elapsed", "served"),
     [(125.0, "15:43"), (0.1, "15:46"), (0.1, "1970-01-01"), (0.1, "9999-12-31")],

@@ -237,8 +237,8 @@ class Archive:
     def withdraw(self, fetch_id: str) -> None:
         """Takes a response back that is wrong, such as one stored under the wrong account.
 
-        It is as if it had not been fetched, nor unchanged responses that followed it. Nothing is
-        deleted, and `fetches` still lists it.
+        It is as if it had not been fetched, nor the unchanged responses that were stored as its
+        repeats: withdraw the first of them. Nothing is deleted, and `fetches` still lists it.
 
         Args:
             fetch_id: The ``id`` of its entry in `fetches`.

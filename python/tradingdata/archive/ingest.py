@@ -206,6 +206,9 @@ class Ingest:
         served = response.served_at if response and response.received_at == at else None
         if (seconds := getattr(received.error, "_served_at", None)) is not None:
             served = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+            # What answers in place of the service is not believed to be days away.
+            if at and at.year in _LIKELY and abs(at - served) > timedelta(days=2):
+                served = None
         # The service's clock is that of the response's start, and attempts before it took a while.
         elapsed = timedelta(seconds=getattr(call, "elapsed", 0))
         agrees = not served or not at or -_CLOCKS_AGREE < at - served < _CLOCKS_AGREE + elapsed

@@ -171,11 +171,11 @@ def pnl(
 ) -> int:
     """Show the realised profit and loss.
 
-    Matches trades first in, first out. A trade
-    closes open lots of the other side; what remains of it opens a lot. A sale that may not open a
-    short position counts as unmatched. With --day, trades of earlier days are matched first,
-    and only what closes on the day counts. With --prices or --charges, the result is the realised
-    and unrealised profit, charges and net of --day, or else of the latest day.
+    Matches trades first in, first out. A trade closes open lots of the other side; what remains of
+    it opens a lot. A sale that may not open a short position counts as unmatched. With --day,
+    trades of earlier days are matched first, and only what closes on the day counts. With --prices
+    or --charges, the result is the realised and unrealised profit, charges and net of --day, or
+    else of the latest day.
     """
     whole = prices is not None or charges is not None
     row = analysis.DayRow if whole else analysis.Realised

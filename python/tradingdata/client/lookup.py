@@ -98,7 +98,7 @@ def short_repr(text: str) -> str:
 
 
 def _plain(value: str | None) -> str:
-    return value.strip().upper() if value else ""
+    return as_listed(value).upper() if value else ""
 
 
 def _label(stock: Stock) -> str:

@@ -182,5 +182,5 @@ def why_none(rows: Slice, conditions: Sequence[Condition]) -> str:
         near = did_you_mean(condition.value, known) if isinstance(condition.value, str) else ""
         listed = ", ".join(map(repr, known[:_MOST_LISTED])) or "missing in every row"
         more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
-        return f": {name} is {listed}{more}{near}"
-    return ": no row meets all conditions at once"
+        return f": {name} is {listed}{more}{near if more else ''}"
+    return ": no row meets " + ("it" if len(conditions) == 1 else "all conditions at once")
