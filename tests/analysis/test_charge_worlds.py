@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,7 @@ from worlds import EXPIRY, FUTURE, LOTS, World, world
 NAMES = {"exchange": "exchange_charges"}
 
 
-def sums(found: td.analysis.Charges, *by: str) -> dict[Any, dict[str, Fraction]]:
+def sums(found: Iterable[Any], *by: str) -> dict[Any, dict[str, Fraction]]:
     """The levies of each client, exchange and segment, say."""
     totals: dict[Any, dict[str, Fraction]] = defaultdict(lambda: dict.fromkeys(LEVIES, Fraction(0)))
     for row in found:
@@ -30,7 +31,9 @@ def sums(found: td.analysis.Charges, *by: str) -> dict[Any, dict[str, Fraction]]
 def with_negative_values(made: World, rng: random.Random) -> list[td.Trade]:
     """The trades, of which some futures have a negative price, as a spread may."""
     return [
-        row._replace(trade_value=-row.trade_value, traded_price=-row.traded_price)
+        row._replace(
+            trade_value=-td.required(row.trade_value), traded_price=-td.required(row.traded_price)
+        )
         if row[EXPIRY] and rng.random() < 0.1
         else row
         for row in (event.row for event in made.events)
@@ -66,7 +69,9 @@ def check(rng: random.Random) -> None:
     for key, levies in sums(found, *by).items():
         for name in LEVIES:
             assert float(levies[name]) == pytest.approx(float(expected[key][name]), abs=1e-9)
-    noted = unwarned(lambda: td.charges(trades, given, multipliers=known, day=DAY, rounding="note"))
+    noted: Any = unwarned(
+        lambda: td.charges(trades, given, multipliers=known, day=DAY, rounding="note")
+    )
     on_day = {key[:2] + key[3:]: value for key, value in notes.items() if key[2] == DAY}
     assert sums(noted, *by) == {key: as_on_notes(levies) for key, levies in on_day.items()}
     assert min((row[NAMES.get(name, name)] for row in noted for name in LEVIES), default=0) >= 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def test_what_is_odd_is_refused_or_named(maker: Maker) -> None:
         assert any(all(name in detail for name in odd.names) for detail in details)
         if odd.is_same:
             plain = td.TradeBook(event.row for event in made.events)
-            assert by_key(found) == by_key(unwarned(lambda plain=plain: td.realised_pnl(plain)))
+            assert by_key(found) == by_key(unwarned(partial(td.realised_pnl, plain)))
     assert tried > 5
 
 
@@ -60,8 +61,8 @@ def test_an_opening_of_an_earlier_contract_of_the_same_id_is_apart() -> None:
         lot |= {"segment": "D", "product": "C", "quantity": 3, "value": float(cost)}
         book = td.TradeBook(event.row for event in made.events)
         key = (account, client), "NSE", fields[SECURITY], expiry, "C"
-        before = by_key(unwarned(lambda book=book: td.realised_pnl(book)))
-        found = unwarned(lambda book=book, lot=lot: td.realised_pnl(book, [lot]))
+        before = by_key(unwarned(partial(td.realised_pnl, book)))
+        found = unwarned(partial(td.realised_pnl, book, [lot]))
         assert by_key(found) == before | {key: (0.0, 0)}
         assert [(key_of(each), each.value) for each in found.expired if key_of(each) == key] == [
             (key, cost)
@@ -69,9 +70,7 @@ def test_an_opening_of_an_earlier_contract_of_the_same_id_is_apart() -> None:
         settle = {(fields[SECURITY], expiry): 2.0}
         multipliers = {(fields[SECURITY], expiry): 1}
         settled = unwarned(
-            lambda book=book, lot=lot, settle=settle, multipliers=multipliers: td.realised_pnl(
-                book, [lot], settle=settle, multipliers=multipliers
-            )
+            partial(td.realised_pnl, book, [lot], settle=settle, multipliers=multipliers)
         )
         assert by_key(settled) == before | {key: (6.0 - cost, 0)}
 
@@ -81,7 +80,7 @@ def test_sales_of_products_that_may_not_be_short_are_apart() -> None:
     for number in range(100):
         made = world(random.Random(number))
         book = td.TradeBook(event.row for event in made.events)
-        found = unwarned(lambda book=book: td.realised_pnl(book, shorts={"I"}))
+        found = unwarned(partial(td.realised_pnl, book, shorts={"I"}))
         ledger = Ledger(made.events, DAY + dt.timedelta(days=3), None, shorts={"I"})
         unmatched = {named(key): count for key, count in ledger.unmatched.items()}
         assert {

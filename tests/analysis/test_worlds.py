@@ -95,7 +95,7 @@ def check_orders(made: World, rng: random.Random) -> None:
         ratio = None if expected.lacks_entry else expected.filled / expected.quantity
         assert (side.fill_ratio, side.to_first_fill) == (ratio, expected.to_first_fill)
         assert (side.to_exchange, side.waited) == (expected.to_exchange, expected.waited)
-        assert (side.price, side.average) == (expected.price, float(expected.average))
+        assert (side.price, side.average) == (expected.price, float(td.required(expected.average)))
         assert side.better_by == (expected.better_by and float(expected.better_by))
     whose = {name: orders.book[0][name] for name in KEY[:2]}
     own, theirs = orders.book.filter(**whose), made.book.filter(**whose)
@@ -161,7 +161,8 @@ def is_one_of_several(side: Any, orders: td.OrderBook) -> bool:
     numbers = {
         row.order_no
         for row in orders
-        if side_of(row)[0] == side_of(side)[0] and row.order_date_time.date() == side.day
+        if side_of(row)[0] == side_of(side)[0]
+        and td.required(row.order_date_time).date() == side.day
     }
     return len(numbers) > 1
 

@@ -116,7 +116,8 @@ def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
 def test_numbers_are_grouped_the_indian_way_and_money_has_two_decimals() -> None:
     one = book_of(trades(1, quantity=50, trade_value=8325))
     assert "8,325.00" in repr(one)
-    assert "8,325.00" in one[0]._repr_html_()
+    row: Any = one[0]
+    assert "8,325.00" in row._repr_html_()
     book = book_of(trades(2, quantity=(1_234_567, 5).__getitem__, trade_value=1_234_567.5))
     page = Page(book._repr_html_())
     at = page.texts(0).index("trade_value")

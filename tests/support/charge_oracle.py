@@ -124,7 +124,7 @@ def charged(trades: Iterable[Any], rates: list[Rate]) -> dict[Any, dict[str, Fra
         before = dict(levies)
         first = min(parts, key=lambda part: part.rank).rate
         brokerage = sum(part.value * part.rate.number("brokerage") for part in parts)
-        cap = math.inf if first.rate.cap is None else first.number("cap")
+        cap: Any = math.inf if first.rate.cap is None else first.number("cap")
         levies["brokerage"] += max(first.number("minimum"), min(brokerage, cap))
         levies["brokerage"] += first.number("per_order")
         for part in parts:

@@ -57,7 +57,7 @@ def value_of_no_multiplier(made: World, rng: random.Random) -> Odd | None:
         return None
     at, event = found
     rows = _rows(made)
-    price = event.row.traded_price
+    price = td.required(event.row.traded_price)
     value = round(event.quantity * price * 1.33, 2)
     rows[at] = rows[at]._replace(trade_value=value)
     names = (dict(event.contract.fields)[SECURITY], f"trade_value {value} in row {at}")
@@ -71,7 +71,7 @@ def mixed_units(made: World, rng: random.Random) -> Odd | None:
         return None
     at, event = found
     rows = _rows(made)
-    value = round(event.quantity * event.row.traded_price, 2)
+    value = round(event.quantity * td.required(event.row.traded_price), 2)
     rows[at] = rows[at]._replace(trade_value=value)
     return Odd(rows, error="count quantities in different units")
 
