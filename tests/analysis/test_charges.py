@@ -197,3 +197,15 @@ def test_per_lot_has_the_multiplier_of_shares_under_any_id_of_their_isin() -> No
             charges=[td.ChargeRate(per_lot=5)],
         )
         assert (result.realised, result.charges) == (1.0, 10.0)
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_an_order_without_a_value_is_charged_once_for_all_its_kinds() -> None:
+    """Its purchases of C are delivered and squared off; those of I are another kind."""
+    rows = [
+        trade(1, "B", 3, 0.0, order_no="O1"),
+        trade(2, "B", 3, 0.0, order_no="O1", product="I"),
+        trade(3, "S", 2, 20.0, 1, order_no="O2"),
+    ]
+    rates = [td.ChargeRate(where={"squared_off": True}, per_order=20), td.ChargeRate(per_order=20)]
+    assert td.charges(book(*rows), rates).total == 40.0

@@ -169,6 +169,9 @@ def test_quantities_in_different_units_are_refused() -> None:
             match=r"count quantities in different units: .* in row 0 and .* in row 1",
         ):
             calculate(mixed)
+    free = book(trade(1, "B", 3, 30.0), trade(2, "B", 3, 30.0, traded_price=0.0))
+    with pytest.raises(ValueError, match=r"trade_value is 30\.0 at a price of 0 in row 1"):
+        td.positions(free)
     lots = [{**LOT, "multiplier": 50}, {**LOT, "multiplier": 1}]
     with pytest.raises(ValueError, match="have the multipliers 50 and 1"):
         td.unrealised_pnl(lots, {"10": 1.0})

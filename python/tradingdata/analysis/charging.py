@@ -364,7 +364,7 @@ def _mixed(parts: list[tuple[_Kind, int]]) -> _Kind:
     total = sum(value for _, value in parts)
     shares = [
         share._replace(
-            part=share.part * Fraction(value, total) if total else Fraction(1, len(parts))
+            part=share.part * (Fraction(value, total) if total else Fraction(1, len(parts)))
         )
         for kind, value in parts
         for share in kind.shares

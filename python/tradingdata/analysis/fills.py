@@ -405,8 +405,13 @@ def _units(rows: Slice, where: Callable[[int], str], first: int, other: int) -> 
     units = []
     for row in sorted((first, other)):
         trade = rows[row]
-        unit = round(trade.trade_value / (trade.quantity * trade.traded_price))
-        units.append(f"trade_value is quantity * traded_price * {unit} in {where(row)}")
+        product = trade.quantity * trade.traded_price
+        unit = (
+            f"quantity * traded_price * {round(trade.trade_value / product)}"
+            if product
+            else (f"{trade.trade_value} at a price of 0")
+        )
+        units.append(f"trade_value is {unit} in {where(row)}")
     return (
         f"trades of one contract count quantities in different units: {' and '.join(units)}: see "
         "trades.check(), then calculate them separately or pass `multipliers`"
