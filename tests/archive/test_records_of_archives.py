@@ -100,6 +100,17 @@ def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
     assert (str(first.seen_at)[11:16], first.order["colour"]) == ("09:00", "green")
 
 
+def test_a_late_response_between_two_equal_ones_is_a_state_between_them(tmp_path: Path) -> None:
+    """The second is stored as a repeat of the first, and is a state again."""
+    archive = archive_with(tmp_path, order_response(order("1", status="open"), at="10:00"))
+    archive.add(order_response(order("1", status="open"), at="12:00"))
+    assert len(archive.history("1")) == 1
+    archive.add(order_response(order("1", status="done"), at="11:00"))
+    states = [(str(state.seen_at)[11:16], state.order.status) for state in archive.history("1")]
+    assert states == [("10:00", "open"), ("11:00", "done"), ("12:00", "open")]
+    assert [row.status for row in archive.orders(DAY)] == ["open"]
+
+
 def test_unknown_numbers_keep_their_spelling(tmp_path: Path) -> None:
     numbers = b'"ratio": 1.50, "big": 123456789012345678901, "quantity": 2.75e1'
     body = b'{"status": "success", "data": [{"trade_no": "1", ' + numbers + b"}]}"

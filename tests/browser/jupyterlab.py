@@ -164,7 +164,7 @@ def main() -> int:
                 executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
             )
             # High enough to hold a notebook: JupyterLab renders only what is in view.
-            page = browser.new_page(viewport={"width": 1400, "height": 6000})
+            page = browser.new_page(viewport={"width": 1400, "height": 10000})
             for notebook in sorted((folder / "notebooks").glob("*.ipynb")):
                 problems = run(page, url, token, notebook)
                 wrong += [f"{notebook.name}: {problem}" for problem in problems]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple, TypeVar
 
 from .. import _core
@@ -15,10 +15,11 @@ from ..table.rows import Order
 from . import coverage, views
 from .coverage import Day, Line, Log, MissingDay, Span, span_of
 from .databases import connection, explained
-from .ingest import KINDS, StoredBook
+from .ingest import KINDS, StoredBook, time_of
 from .store import BOOKS, Store
 
 Result = TypeVar("Result")
+_NO_TIME = datetime.min.replace(tzinfo=UTC)  # before all others
 
 
 class OrderState(NamedTuple):
@@ -182,20 +183,31 @@ class Reader:
     def history(self, number: str, span: Span, zone: tzinfo) -> Iterator[OrderState]:
         """Yields the states of an order, with times in a zone."""
 
-        def read(connection: Any) -> tuple[Any, Any]:
+        def read(connection: Any) -> tuple[Any, Any, dict[str, list[datetime]]]:
             query, *_ = self.select(connection, "orders", span, "order_states")
+            again: dict[str, list[datetime]] = {}  # when unchanged responses showed a response
+            with self.log() as log:
+                for line in log.lines.values():
+                    if line["repeats"] and line["at"] and not log.is_withdrawn(line):
+                        again.setdefault(line["repeats"], []).append(time_of(line["at"]))
             with explained(self.store.root):
                 owners, rows = views.states(connection, query, number)
-                return views.rows_of(owners), self.as_book("orders", rows)
+                return views.rows_of(owners), self.as_book("orders", rows), again
 
-        last: dict[Any, Any] = {}
-        for owner, order in zip(*self.retried(read), strict=True):
+        owners, orders, again = self.retried(read)
+        seen: dict[Any, list[tuple[datetime, Any, OrderState]]] = {}
+        for owner, order in zip(owners, orders, strict=True):
             content = {**order._asdict(), "extra": order._extra, **dict.fromkeys(UNCOUNTED)}
             key = (owner.account, *(content[name] for name in views.IDENTITY["orders"]))
-            if last.get(key) != content:
-                at = owner.received_at and owner.received_at.astimezone(zone)
-                yield OrderState(at, owner.account or None, order)
-            last[key] = content
+            for at in (owner.received_at, *again.get(owner.fetch_id, ())):
+                state = OrderState(at and at.astimezone(zone), owner.account or None, order)
+                seen.setdefault(key, []).append((at or _NO_TIME, content, state))
+        for states in seen.values():
+            last = None
+            for _, content, state in sorted(states, key=lambda each: each[0]):
+                if content != last:
+                    yield state
+                last = content
 
     def query(
         self,

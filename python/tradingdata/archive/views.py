@@ -338,7 +338,7 @@ def states(connection: Any, query: str, number: str) -> Any:
     CREATE TEMP TABLE _td_states AS SELECT * FROM ({query})
     WHERE order_no = {quoted(number)} ORDER BY {" NULLS FIRST, ".join(keys)}""")
     return (
-        connection.sql("SELECT received_at, account FROM _td_states"),
+        connection.sql("SELECT received_at, account, fetch_id FROM _td_states"),
         connection.sql("SELECT * EXCLUDE (fetch_id, sent) FROM _td_states"),
     )
 
