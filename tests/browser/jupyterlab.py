@@ -28,12 +28,16 @@ ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build/screenshots"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 DRAWS = re.compile(r"\b(plt\.subplots|td\.plot\.(pnl_curve|blotter|exposure|fills))\(")
-SECONDS = 60  # for one notebook, on a busy machine
+SECONDS = 120  # for one notebook, on a busy machine
 
 
 def serve(folder: Path, token: str) -> tuple[subprocess.Popen[bytes], str]:
     """Starts JupyterLab and returns its process and address."""
     runtime = folder / ".runtime"
+    # Cells that are not in view are rendered too.
+    settings = folder / ".settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"windowingMode": "none"}', "utf-8")
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"),
@@ -163,8 +167,8 @@ def main() -> int:
             browser = playwright.chromium.launch(
                 executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
             )
-            # High enough to hold a notebook: JupyterLab renders only what is in view.
-            page = browser.new_page(viewport={"width": 1400, "height": 10000})
+            # High enough to hold a notebook in a screenshot.
+            page = browser.new_page(viewport={"width": 1400, "height": 8000})
             for notebook in sorted((folder / "notebooks").glob("*.ipynb")):
                 problems = run(page, url, token, notebook)
                 wrong += [f"{notebook.name}: {problem}" for problem in problems]
