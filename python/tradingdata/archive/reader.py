@@ -185,21 +185,24 @@ class Reader:
 
         def read(connection: Any) -> tuple[Any, Any, dict[str, list[datetime]]]:
             query, *_ = self.select(connection, "orders", span, "order_states")
-            again: dict[str, list[datetime]] = {}  # when unchanged responses showed a response
+            with explained(self.store.root):
+                relation, rows = views.states(connection, query, number)
+                owners, orders = views.rows_of(relation), self.as_book("orders", rows)
+            shown = owners.to_dict(["fetch_id"])["fetch_id"]
+            # When unchanged responses showed these again.
+            again: dict[str, list[datetime]] = {one: [] for one in shown}
             with self.log() as log:
                 for line in log.lines.values():
-                    if line["repeats"] and line["at"] and not log.is_withdrawn(line):
-                        again.setdefault(line["repeats"], []).append(time_of(line["at"]))
-            with explained(self.store.root):
-                owners, rows = views.states(connection, query, number)
-                return views.rows_of(owners), self.as_book("orders", rows), again
+                    if line["repeats"] in again and line["at"] and not log.is_withdrawn(line):
+                        again[line["repeats"]].append(time_of(line["at"]))
+            return owners, orders, again
 
         owners, orders, again = self.retried(read)
         seen: dict[Any, list[tuple[datetime, Any, OrderState]]] = {}
         for owner, order in zip(owners, orders, strict=True):
             content = {**order._asdict(), "extra": order._extra, **dict.fromkeys(UNCOUNTED)}
             key = (owner.account, *(content[name] for name in views.IDENTITY["orders"]))
-            for at in (owner.received_at, *again.get(owner.fetch_id, ())):
+            for at in (owner.received_at, *again[owner.fetch_id]):
                 state = OrderState(at and at.astimezone(zone), owner.account or None, order)
                 seen.setdefault(key, []).append((at or _NO_TIME, content, state))
         for states in seen.values():
