@@ -21,7 +21,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     def compare(name: str, text: str) -> None:
         path = FOLDER / name
         if renews:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", newline="\n")
         assert text == path.read_bytes().decode()
 

@@ -78,11 +78,11 @@ def test_a_display_in_a_terminal_stays(
     for columns in (60, 90, 140):
         monkeypatch.setenv("COLUMNS", str(columns))
         text += f"{'=' * columns}\n{everything[name]!r}\n"
-    golden(f"displays/{name}.txt", text)
+    golden(f"displays/text/{name}.txt", text)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "diff"])
 def test_a_display_in_a_notebook_stays(
     name: str, everything: dict[str, Any], golden: Callable[[str, str], None]
 ) -> None:
-    golden(f"displays/{name}.html", everything[name]._repr_html_() + "\n")
+    golden(f"displays/html/{name}.html", everything[name]._repr_html_() + "\n")
