@@ -45,6 +45,7 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
 }
 FAULTS = ("none", "none", "empty", "part", "older", "shuffled", "blank", "twice", *ERRORS)
 REFUSALS = 3  # in a row, after which the error is raised
+ROUNDING = 1e-6  # seconds: after a pause with jitter the clock is at no whole second
 EXECUTED = ("txn_type", "quantity", "traded_price")
 TIMES = [name for name, kind, _, _ in _core.fields_of("Trade") if kind == "timestamp"]
 Key = str | None
@@ -185,7 +186,7 @@ class Life(RuleBasedStateMachine):
         for one, other in zip(
             self.service.at[before:], self.service.at[before + 1 :], strict=False
         ):
-            assert 0 < other - one <= self.again + self.service.takes
+            assert 0 < other - one <= self.again + self.service.takes + ROUNDING
 
     def raised(self, error: BaseException) -> None:
         """What ends nothing, and is no update."""
