@@ -37,7 +37,8 @@ if shutil.which(shlex.split(CXX)[0]) is None and "CXX" in os.environ:
     sys.exit(f"The compiler that CXX names is not installed: {CXX}\nInstall it, or unset CXX.")
 nox.options.default_venv_backend = "none"
 nox.options.sessions = ["demo", "core", "python", "lint", "format"]
-for variable in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
+# Without bytecode, each of a thousand processes of the tests would compile every library anew.
+for variable in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"):
     os.environ.pop(variable, None)
 
 

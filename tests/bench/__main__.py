@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 if __package__ in (None, ""):  # run as a folder: the package is what is in it
     tests = Path(__file__).parents[1]
     sys.path[:1] = [str(tests), str(tests / "support")]
+# What users start has its bytecode; the first process of each case writes it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from bench.bodies import touch_memory
 from bench.publish import publish
