@@ -39,6 +39,7 @@ def with_profiles(service: sandbox.Service, file: Path) -> list[str]:
     lines = []
     for label in service.accounts:
         (file.parent / label).write_text(service.token(label))
+        (file.parent / label).chmod(0o600)
         lines += [
             f"[{label}]",
             f'base_url = "{service.base_url}"',

@@ -221,6 +221,10 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     assert "No such file or directory): check `access_token_file`" in said
     assert "error above" not in said
+    token = profiles.parent / "none"
+    token.write_text(sandbox.token())
+    token.chmod(0o644)
+    assert f"chmod 600 {token}" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     profiles.chmod(0o640)
     said = refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
     assert f"chmod 600 {profiles}" in said
@@ -281,7 +285,7 @@ def test_only_the_argument_of_a_lookup_is_an_error_of_usage(
     assert "is gone" in refused(run, Code.CONFIGURATION, "stock", "INFY")
 
 
-@pytest.mark.parametrize("group", [[], ["archive"], ["profiles"]])
+@pytest.mark.parametrize("group", [[], ["archive"]])
 def test_a_group_alone_shows_its_help(run: Run, group: list[str]) -> None:
     assert run(*group) == run(*group, "--help")
 

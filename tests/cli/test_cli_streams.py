@@ -97,10 +97,3 @@ def test_a_pipe_that_nobody_reads_ends_the_command(command: str, sandbox: Servic
     )
     os.close(theirs)
     assert (child.returncode, child.stderr) == (Code.BROKEN_PIPE, b"")
-
-
-def test_a_token_from_a_closed_input_is_an_empty_one(sandbox: Service, tmp_path: Path) -> None:
-    url = sandbox.base_url
-    done = run(sandbox, f"profiles add desk1 --base-url {url}", "<&-", cwd=tmp_path)
-    assert done.returncode == Code.USAGE
-    assert "the token is empty" in done.stderr

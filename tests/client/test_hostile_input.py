@@ -26,7 +26,7 @@ def test_deep_or_long_input_is_an_error_in_a_sentence(
         file.write_text(f"[desk1]\nbase_url = {value}\n")
         with pytest.raises(td.ConfigurationError, match=r"odd\.toml (is nested|has a number)"):
             td.Client.from_profile("desk1")
-        ran = run("profiles", "list")
+        ran = run("profiles")
         assert (ran.code, ran.err.count("\n")) == (Code.CONFIGURATION, 1)
         file.write_text(f"[[rate]]\nname = 'x'\npercent = {value}\n")
         with pytest.raises(ValueError, match=r"odd\.toml (is nested|has a number)"):

@@ -36,7 +36,9 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
     service.script(then=good_book())
     profiles.write_text(f'[a]\nbase_url = "{service.base_url}"\naccess_token_file = "a.token"\n')
     client = td.Client.from_profile("a")
-    (profiles.parent / "a.token").write_text("written-later\n")
+    token = profiles.parent / "a.token"
+    token.touch(0o600)
+    token.write_text("written-later\n")
     client.trade_book()
     assert service.requests[0].header("authorization") == "Bearer written-later"
 

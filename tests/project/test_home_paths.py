@@ -123,6 +123,7 @@ def test_a_function_takes_the_home_folder(name: str, home: Path) -> None:
 
 
 def test_keys_of_a_profile_take_it(home: Path) -> None:
+    (home / "token").touch(0o600)
     (home / "token").write_text("x" * 16)
     (home / "roots.pem").touch()
     paths = [name for name, check in IN_FILES.items() if check.__name__ == "path"]

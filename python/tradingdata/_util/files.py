@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def read_toml(file: IO[bytes]) -> dict[str, Any]:
+def read_toml(file: IO[Any]) -> dict[str, Any]:
     """Returns the tables of a TOML file.
 
     Raises ValueError, with the name of the file, if it is not valid or not readable as such.
@@ -28,7 +28,7 @@ def read_toml(file: IO[bytes]) -> dict[str, Any]:
         problem = f"is not valid TOML: {error}"
     except RecursionError:
         problem = "is nested too deeply: a table here has plain values and lists of these"
-    except ValueError:  # of Python's limit for the digits of an integer
+    except ValueError:  # an integer exceeds Python's limit of digits
         problem = "has a number with thousands of digits"
     raise ValueError(f"{file.name} {problem}")
 
@@ -96,7 +96,7 @@ def _move_beside(draft: str, target: str) -> None:
         os.unlink(draft)
 
 
-def require_private(file: IO[bytes], path: str) -> None:
+def require_private(file: IO[Any], path: str) -> None:
     """Raises ConfigurationError if other users can read an open file."""
     if not platform.is_private(file):
         raise ConfigurationError(

@@ -16,7 +16,7 @@ import time
 import weakref
 from contextlib import suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from .. import _core
 from .plans import Result
@@ -36,7 +36,7 @@ HAS_ROOT_STORE = WINDOWS
 _LONGEST_WAIT = 0.05 if WINDOWS else threading.TIMEOUT_MAX
 
 
-def is_private(file: IO[bytes]) -> bool:
+def is_private(file: IO[Any]) -> bool:
     """Returns whether only the user can read an open file.
 
     Always true on Windows, where a user's own folders admit nobody but administrators besides.

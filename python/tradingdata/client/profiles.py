@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
-from .._util.files import read_toml, require_private, whole_file
+from .._util.files import read_toml, require_private
 from .._util.platform import config_folder
 from .._util.validate import text
 from ..errors import ConfigurationError
 from .options import IN_FILES, hidden
-from .tokens import Held, hide, token_file
+from .tokens import Held, hide, token_reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,14 +66,10 @@ class Profiles(NamedTuple):
                 raise ConfigurationError(
                     f"{where} has both access_token and access_token_file: remove one"
                 )
-            options["access_token"] = token_file(self.token_path(name))
+            named = validate.path("access_token_file", secret)
+            file = os.path.join(os.path.dirname(path), named)
+            options["access_token"] = token_reader(file, is_private=True)
         return options
-
-    def token_path(self, name: str) -> str:
-        """Returns the path of a profile's token file, which it must have."""
-        secret: str = self.tables[name]["access_token_file"]
-        named = validate.path("access_token_file", secret)
-        return os.path.join(os.path.dirname(self.path), named)
 
 
 def load_profile(name: str | None) -> dict[str, Any]:
@@ -104,12 +99,12 @@ def check_options(where: str, options: Mapping[str, Any]) -> None:
             pass  # creating the client reports an unusable value
 
 
-def read_profiles(path: str | None = None) -> Profiles:
-    """Returns the profiles of a file, ``profiles_path()`` unless given.
+def read_profiles() -> Profiles:
+    """Returns the profiles of the profile file.
 
     Raises ConfigurationError if the file is missing or not valid, or other users can read it.
     """
-    path = profiles_path() if path is None else path
+    path = profiles_path()
     try:
         with open(path, "rb") as file:
             require_private(file, path)
@@ -128,61 +123,3 @@ def read_profiles(path: str | None = None) -> Profiles:
         raise
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
-
-
-_NAME = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes, and part of a file's name
-
-
-def add_profile(name: str, options: Mapping[str, str], token: str) -> str:
-    """Adds a profile to the end of the profile file, and writes its token to a file beside it.
-
-    Args:
-        name: Name of the profile: letters, digits, ``_`` and ``-``.
-        options: Options of ``Client``, other than the token.
-        token: The access token.
-
-    Returns:
-        The path of the profile file.
-
-    Raises:
-        ConfigurationError: The name is not valid or taken.
-    """
-    import json
-
-    if not _NAME.fullmatch(name):
-        raise ConfigurationError("the name of a profile has letters, digits, - and _ only")
-    path = profiles_path()
-    before = ""
-    if os.path.exists(path):
-        if name in read_profiles(path).tables:
-            raise ConfigurationError(f"{path} has a profile {name!r} already: use another name")
-        with open(path, encoding="utf-8") as file:
-            before = file.read().rstrip() + "\n\n"
-    table = {**options, "access_token_file": f"{name}.token"}
-    lines = [f"[{name}]", *(f"{option} = {json.dumps(text)}" for option, text in table.items())]
-    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-    _write(os.path.join(os.path.dirname(path), f"{name}.token"), token + "\n")
-    _write(path, before + "\n".join(lines) + "\n")
-    return path
-
-
-def replace_token(name: str, token: str) -> str:
-    """Writes a new token to the token file of a profile; returns its path.
-
-    Raises ConfigurationError if there is no such profile, or its token is not in a file.
-    """
-    profiles = read_profiles()
-    profiles.options(name)  # raises if there is no such profile
-    if "access_token_file" not in profiles.tables[name]:
-        raise ConfigurationError(
-            f"{profiles.path}: profile {name!r} has no access_token_file: edit it there"
-        )
-    path = profiles.token_path(name)
-    _write(path, token + "\n")
-    return path
-
-
-def _write(path: str, text: str) -> None:
-    """Writes a file atomically that only the user can read."""
-    with whole_file(path, overwrite=True) as draft, open(draft, "w", encoding="utf-8") as file:
-        file.write(text)

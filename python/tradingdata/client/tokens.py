@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util import validate
+from .._util.files import require_private
 from .._util.plans import Plan
 from .._util.platform import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
@@ -295,13 +296,19 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
     Example:
         >>> client = td.Client(url, access_token=td.token_file("token.txt"))
     """
-    name = validate.path("path", path)
+    return token_reader(validate.path("path", path))
+
+
+def token_reader(path: str, *, is_private: bool = False) -> Callable[[], str]:
+    """Returns a function that reads a token; an ``is_private`` file must be its owner's alone."""
 
     def read_token() -> str:
         # Invalid bytes become a character that no token may contain. A UnicodeDecodeError would
         # carry the file's content.
         try:
-            with open(name, encoding="utf-8-sig", errors="replace") as file:
+            with open(path, encoding="utf-8-sig", errors="replace") as file:
+                if is_private:
+                    require_private(file, path)
                 return file.read().strip()
         except OSError as error:
             # The message omits the path: it may be the token itself, passed by mistake.
