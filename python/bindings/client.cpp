@@ -85,12 +85,18 @@ std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwarg
                                   const_cast<char**>(names), &per_second, &burst) == 0) {
     throw py::error_already_set();
   }
+  const auto require = [](const char* name, const char* kind, PyObject* value) {
+    if (PyErr_Occurred() == nullptr) return;
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    raise(PyExc_TypeError, "%s must be %s, not %s", name, kind, Py_TYPE(value)->tp_name);
+  };
   const double pace = or_park([&] { return PyFloat_AsDouble(per_second); });
-  if (pace == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  require("per_second", "a number", per_second);
   int overflow = 0;
   const long count =
       burst == nullptr ? 1 : or_park([&] { return PyLong_AsLongAndOverflow(burst, &overflow); });
-  if (count == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  require("burst", "an integer", burst);
   constexpr long most = std::numeric_limits<int>::max();
   const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
   return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
