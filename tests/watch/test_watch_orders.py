@@ -72,3 +72,11 @@ def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
     assert (cleared, missed, misses) == (False, None, 0)
     assert repr(update) == f"<OrderUpdate {update.at:%H:%M:%S}Z, 2 orders, 2 changes>"
     assert pickle.loads(pickle.dumps(update)) == update
+
+
+def test_after_a_miss_the_orders_are_those_of_the_last_response() -> None:
+    """Also if they equal those of earlier responses, which were received before."""
+    first, last = order_book(some_orders(2)), order_book(some_orders(2))
+    updates = list(order_updates(first, last, td.ServerError("down", retryable=True)))
+    assert updates[2].orders is last
+    assert updates[2].changes == ()

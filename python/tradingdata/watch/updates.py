@@ -5,7 +5,7 @@ Nothing here polls or waits; that is ``polling``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -57,7 +57,7 @@ def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
     return update.missed.with_traceback(None)
 
 
-def _text(update: OrderUpdate | TradeUpdate) -> str:
+def _update_text(update: OrderUpdate | TradeUpdate) -> str:
     book, noun = update[0], update._fields[0]
     zone = None if book is None else book._rows.zone
     local = update.at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
@@ -99,7 +99,7 @@ class OrderUpdate(_OrderUpdateFields):
             raise _without_book(self)
         return self[0]
 
-    __repr__ = _text
+    __repr__ = _update_text
 
 
 class TradeUpdate(_TradeUpdateFields):
@@ -126,10 +126,10 @@ class TradeUpdate(_TradeUpdateFields):
             raise _without_book(self)
         return self[0]
 
-    __repr__ = _text
+    __repr__ = _update_text
 
 
-def _checked(previous: Any, kind: type[WatchedBook]) -> WatchedBook | None:
+def _checked_previous(previous: Any, kind: type[WatchedBook]) -> WatchedBook | None:
     if previous is not None and not isinstance(previous, kind):
         raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
     return previous
@@ -165,7 +165,7 @@ class _Kept(NamedTuple):
     undelivered: Any = None
 
 
-class _Known(Generic[WatchedBook]):
+class _KnownRecords(Generic[WatchedBook]):
     """The records of the last good response, and those that were in an earlier one.
 
     Attributes:
@@ -173,8 +173,18 @@ class _Known(Generic[WatchedBook]):
             interrupt leaves records that are known but not reported.
     """
 
+    _update: Callable[..., Any]
+    _nothing: tuple[tuple[()], ...]  # what an update without changes reports
+
     def __init__(self, previous: WatchedBook | None) -> None:
         self.kept = _Kept(previous, None if previous is None else previous._rows)
+
+    def missed(self, error: TradingDataError) -> Any:
+        """Returns the update for a failed poll."""
+        misses, at = self.kept.misses + 1, datetime.now(UTC)
+        update = self._update(self.kept.book, *self._nothing, False, error, misses, at)
+        self.kept = self.kept._replace(misses=misses, undelivered=update)
+        return update
 
     @property
     def _present(self) -> int:
@@ -212,19 +222,14 @@ class _Known(Generic[WatchedBook]):
         return _Kept(book, records, absent, tuple(absences.values()))
 
 
-class KnownOrders(_Known[OrderBook]):
+class KnownOrders(_KnownRecords[OrderBook]):
     """The orders known after each poll."""
 
-    def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
-        super().__init__(_checked(previous, OrderBook))
-        self._ignore = checked_ignore(ignore)
+    _update, _nothing = OrderUpdate, ((),)
 
-    def missed(self, error: TradingDataError) -> OrderUpdate:
-        """Returns the update for a failed poll."""
-        book, misses = self.kept.book, self.kept.misses + 1
-        update = OrderUpdate(book, (), False, error, misses, datetime.now(UTC))
-        self.kept = self.kept._replace(misses=misses, undelivered=update)
-        return update
+    def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
+        super().__init__(_checked_previous(previous, OrderBook))
+        self._ignore = checked_ignore(ignore)
 
     def received(self, response: OrderBook, *, confirmed: bool = True) -> OrderUpdate | None:
         """Returns the update for a successful poll.
@@ -236,8 +241,8 @@ class KnownOrders(_Known[OrderBook]):
         at, present = _at(response), self._present
         changes: tuple[OrderChange, ...] = ()
         cleared = False
-        kept = self.kept
-        if kept.book is None or response != kept.book:  # compared in C++, far cheaper than below
+        kept = self.kept._replace(book=response, rows=response._rows)  # equal, but later
+        if self.kept.book is None or response != self.kept.book:  # in C++, far cheaper than below
             known = self._known(response._rows)
             compared = compare(response._rows, known, self._ignore)
             vanished, cleared = self._vanished(compared)
@@ -257,20 +262,15 @@ class KnownOrders(_Known[OrderBook]):
         return update
 
 
-class KnownTrades(_Known[TradeBook]):
+class KnownTrades(_KnownRecords[TradeBook]):
     """The trades known after each poll, all of which have been reported."""
 
+    _update, _nothing = TradeUpdate, ((), ())
+
     def __init__(self, previous: TradeBook | None) -> None:
-        super().__init__(_checked(previous, TradeBook))
+        super().__init__(_checked_previous(previous, TradeBook))
         if previous is not None:
             self.kept = self.kept._replace(rows=distinct(previous._rows))
-
-    def missed(self, error: TradingDataError) -> TradeUpdate:
-        """Returns the update for a failed poll."""
-        book, misses = self.kept.book, self.kept.misses + 1
-        update = TradeUpdate(book, (), (), False, error, misses, datetime.now(UTC))
-        self.kept = self.kept._replace(misses=misses, undelivered=update)
-        return update
 
     def received(self, response: TradeBook, *, confirmed: bool = True) -> TradeUpdate | None:
         """Returns the update for a successful poll.
@@ -283,8 +283,8 @@ class KnownTrades(_Known[TradeBook]):
         fills: tuple[Trade, ...] = ()
         changes: tuple[TradeChange, ...] = ()
         cleared = False
-        kept = self.kept
-        if kept.book is None or response != kept.book:
+        kept = self.kept._replace(book=response)  # equal, but later
+        if self.kept.book is None or response != self.kept.book:
             trades = distinct(response._rows)
             known = self._known(trades)
             compared = compare(trades, known)
