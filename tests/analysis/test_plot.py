@@ -311,7 +311,7 @@ def test_wrong_arguments_are_refused(books: Any) -> None:
     with pytest.raises(ValueError, match="minutes"):
         plot.blotter(trades, minutes=0)
     for call in (plot.pnl_curve, plot.blotter, plot.exposure, plot.fills):
-        with pytest.raises(TypeError, match="takes a TradeBook"):
+        with pytest.raises(TypeError, match=f"td.plot.{call.__name__} takes a TradeBook, not list"):
             call([1, 2])
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from .._util.pickles import publish
 from .changes import LotChange
-from .charging import Charge, ChargeRate, Charges, charges
+from .charge_rates import ChargeRate
+from .charging import Charge, Charges, charges
 from .daily import DailyPnl, DailyRow, daily_pnl
 from .day import DayPnl, DayRow, NetPnl, day_pnl
 from .keys import Keyed, OfOrder

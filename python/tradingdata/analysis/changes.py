@@ -106,12 +106,12 @@ class LotChange:
 
     def _ratio(self) -> Fraction:
         pair: Any = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
-        is_valid = [isinstance(each, Rational) and not isinstance(each, bool) for each in pair]
+        is_valid = [isinstance(part, Rational) and not isinstance(part, bool) for part in pair]
         if not 1 <= len(pair) <= 2 or not all(is_valid):
             raise TypeError(f"ratio must be an int, a Fraction or a pair, not {shown(self.ratio)}")
-        if not all(each > 0 for each in pair):
+        if not all(part > 0 for part in pair):
             raise ValueError(f"ratio must be above 0, not {self.ratio!r}")
-        return Fraction(*(Fraction(str(each)) for each in pair))  # without integers of NumPy
+        return Fraction(*(Fraction(str(part)) for part in pair))  # without integers of NumPy
 
 
 Timed = tuple[datetime, LotChange]
@@ -119,10 +119,9 @@ Timed = tuple[datetime, LotChange]
 
 def moments_of(changes: Any, zone: tzinfo | None) -> list[Timed]:
     """Returns changes with their moments on the clock of a zone, in order."""
-    valid = isinstance(changes, Sequence) and all(isinstance(each, LotChange) for each in changes)
-    if not valid:
+    if not isinstance(changes, Sequence) or not all(isinstance(x, LotChange) for x in changes):
         raise TypeError(f"changes must be a sequence of td.LotChange, not {shown(changes)}")
-    moments = [wall_clock("a change", each._moment(), zone) for each in changes]
+    moments = [wall_clock("a change", change._moment(), zone) for change in changes]
     return sorted(zip(moments, changes, strict=True), key=lambda pair: pair[0])
 
 
@@ -135,7 +134,7 @@ def begun(
     """
     notes: list[Note] = []
     for at, change in changes:
-        due, waits, is_earlier = _matching(lots, change, same), not lots, False
+        due, waits, is_earlier = _lots_meeting(lots, change, same), not lots, False
         for lot in lots:
             since = lot.as_of and wall_clock("as_of of a lot", lot.as_of, zone)
             if since is not None and since >= at:
@@ -150,44 +149,44 @@ def begun(
                 due.discard(lot)
                 is_earlier = True
         if due or (waits and not is_earlier):
-            lots, left_over = changed(lots, change, same, due)
+            lots, left_over = after_change(lots, change, same, due)
             notes += left_over
     return lots, notes
 
 
-def changed(
+def after_change(
     lots: list[Lot], change: LotChange, same: Same, due: set[Lot] | None = None
 ) -> tuple[list[Lot], list[Note]]:
     """Returns lots after a change, what is left of their shares, and what the change lacked.
 
     Of ``same``, a lot meets the conditions under any id of its security.
     """
-    due = _matching(lots, change, same) if due is None else due
+    due = _lots_meeting(lots, change, same) if due is None else due
     ratio, most = change._ratio(), change.quantity
-    made: list[Lot] = []
-    states: dict[Key, _State] = {}
+    after: list[Lot] = []
+    states: dict[Key, _Changed] = {}
     for lot in lots:
         taken = lot.quantity if most is None else min(most, lot.quantity)
         if lot not in due or not taken:
-            made.append(lot)
+            after.append(lot)
             continue
         most = None if most is None else most - taken
         value, rest = _shared(lot.value, Fraction(taken, lot.quantity))
         fields = change.replace
         if change.into is not None:
             kept, value = _shared(value, 1 - Fraction(repr(change.cost)))
-            made.append(_with(lot, taken, kept, fields))
+            after.append(_with(lot, taken, kept, fields))
             fields = change.into
-        state = states.setdefault(key_of(lot), _State(lot))
+        state = states.setdefault(key_of(lot), _Changed(lot))
         quantity = floor(ratio * (state.quantity + taken)) - floor(ratio * state.quantity)
         state.quantity += taken
         state.value += Fraction(repr(value))
         if quantity:
-            state.last = len(made)
-            made.append(_with(lot, quantity, float(state.value), fields))
+            state.last = len(after)
+            after.append(_with(lot, quantity, float(state.value), fields))
             state.value = Fraction(0)
         if taken < lot.quantity:
-            made.append(_with(lot, lot.quantity - taken, rest, {}))
+            after.append(_with(lot, lot.quantity - taken, rest, {}))
     notes = []
     if most or not states:
         lacks = f"{most} of {change.quantity} not held" if states and most else "no lot matches"
@@ -199,19 +198,19 @@ def changed(
                 f"{lead_of(state.lot)}, which no lot can hold: leave these lots out with `where`, "
                 "and count what was paid for the fraction apart"
             )
-        last = made[state.last]
+        last = after[state.last]
         value = float(Fraction(repr(last.value)) + state.value)
-        made[state.last] = _with(last, last.quantity, value, {})
+        after[state.last] = _with(last, last.quantity, value, {})
         if part := ratio * state.quantity % 1:
             text = f"{part} of one, whose value is in the last lot"
             notes.append(about(lead_of(last), FRACTION, text))
     if change.replace or change.into:  # which may have joined lots of another key
-        made.sort(key=lambda lot: lot.time.replace(tzinfo=None) if lot.time else datetime.min)
-    return made, notes
+        after.sort(key=lambda lot: lot.time.replace(tzinfo=None) if lot.time else datetime.min)
+    return after, notes
 
 
 @dataclass
-class _State:
+class _Changed:
     """What has changed of one key: a lot, its quantity, value without a share, and its last lot."""
 
     lot: Lot
@@ -220,7 +219,7 @@ class _State:
     last: int | None = None
 
 
-def _matching(lots: list[Lot], change: LotChange, same: Same) -> set[Lot]:
+def _lots_meeting(lots: list[Lot], change: LotChange, same: Same) -> set[Lot]:
     known: dict[Lot, Lot] = {lot: lot for lot in lots}
     for ids in same.values():
         for lot in lots if len(ids) > 1 else ():
@@ -232,8 +231,7 @@ def _matching(lots: list[Lot], change: LotChange, same: Same) -> set[Lot]:
 
 def under(lot: Lot, contract: Key) -> Lot:
     """Returns a lot as one of another contract."""
-    made: Lot = lot._replace(**dict(zip(CONTRACT, contract, strict=True)))  # type: ignore[attr-defined]
-    return made
+    return lot._replace(**dict(zip(CONTRACT, contract, strict=True)))
 
 
 def unmet(change: LotChange, lacks: str) -> Note:
@@ -261,5 +259,4 @@ def _shared(value: float, part: Fraction) -> tuple[float, float]:
 
 
 def _with(lot: Lot, quantity: int, value: float, fields: Mapping[str, Any]) -> Lot:
-    made: Lot = lot._replace(**fields, quantity=quantity, value=value)  # type: ignore[attr-defined]
-    return made
+    return lot._replace(**fields, quantity=quantity, value=value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,116 +16,19 @@ from .._core import Slice
 from .._util.validate import shown
 from ..books.book import TradeBook
 from ..display.text import group
-from ..table.conditions import CoreCondition, core_conditions, parse_conditions
+from ..table.conditions import CoreCondition, core_conditions
 from ..table.rows import declared
+from .charge_rates import AMOUNTS, BY_VALUE, FRACTIONS, LEVIES, ChargeRate
 from .checks import require_values
 from .fills import Fills, multipliers_at
-from .inputs import Multipliers, amount, as_conditions, chosen, tables_of
+from .inputs import Multipliers, amount, chosen
 from .issues import noted
 from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
 from .result_table import BY_CONTRACT, ResultTable
 
-_TAXED = ("brokerage", "exchange", "sebi")  # by GST, unless a rate says otherwise
-_BY_VALUE = {  # the fields of a rate that are fractions of purchases and of sales
-    "stt": ("stt_buy", "stt_sell"),
-    "exchange": ("exchange", "exchange"),
-    "sebi": ("sebi", "sebi"),
-    "stamp": ("stamp_buy", ""),
-    "other": ("other_buy", "other_sell"),
-}
-_FRACTIONS = {"brokerage", "gst", *sum(_BY_VALUE.values(), ())} - {""}
-_AMOUNTS = ("per_order", "per_lot", "minimum", "cap")
-_LEVIES = ("brokerage", *_BY_VALUE, "gst")
-_SQUARED = "squared_off"
-_NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in _LEVIES}
+_NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in LEVIES}
 
 Rounding = str | Mapping[str, float] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChargeRate:
-    """The charges of the trades that meet conditions: fractions of ``trade_value``.
-
-    No rates are built in: they differ by broker and change by law. The page "From trades to profit
-    and loss" has an example for NSE and BSE.
-
-    Attributes:
-        where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
-            without any, the rate applies to every trade. A list, as TOML has it, stands for a set
-            of values, or the two of ``__between``. ``squared_off`` is True for the part of a day's
-            purchases and sales of one contract, in any product, that offset each other, which is
-            taxed as intraday, and False for the rest; each trade has its share of both.
-        brokerage: Brokerage, as a fraction of the order's value.
-        minimum: Smallest amount that ``brokerage`` comes to for one order.
-        cap: Largest amount that ``brokerage`` comes to for one order; ``None`` for no limit.
-        per_order: Amount for each order, in addition.
-        per_lot: Amount for each lot, in addition: ``lot_size`` shares, or one contract where
-            quantities count contracts.
-        stt_buy: Securities transaction tax on purchases.
-        stt_sell: Securities transaction tax on sales.
-        exchange: The exchange's transaction charge.
-        sebi: SEBI's turnover fee.
-        stamp_buy: Stamp duty, on purchases.
-        other_buy: Other charges on purchases, such as a clearing charge or a protection fund.
-        other_sell: Other charges on sales.
-        gst: Goods and services tax, as a fraction of the levies in ``gst_on``.
-        gst_on: What is taxed: names of ``brokerage``, ``stt``, ``exchange``, ``sebi``, ``stamp``
-            and ``other``.
-    """
-
-    where: Mapping[str, Any] = field(default_factory=dict)
-    brokerage: float = 0.0
-    minimum: float = 0.0
-    cap: float | None = None
-    per_order: float = 0.0
-    per_lot: float = 0.0
-    stt_buy: float = 0.0
-    stt_sell: float = 0.0
-    exchange: float = 0.0
-    sebi: float = 0.0
-    stamp_buy: float = 0.0
-    other_buy: float = 0.0
-    other_sell: float = 0.0
-    gst: float = 0.0
-    gst_on: Sequence[str] = _TAXED
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.where, Mapping):
-            raise TypeError(f"where must be a dict of conditions, not {shown(self.where)}")
-        squared, _ = self._conditions()
-        if squared not in (None, True, False):
-            raise TypeError(f"{_SQUARED} must be True or False, not {shown(squared)}")
-        for name in (*sorted(_FRACTIONS), *_AMOUNTS):
-            value = getattr(self, name)
-            if value is None and name == "cap":
-                continue
-            object.__setattr__(self, name, amount(name, value))
-            if value >= 1 and name in _FRACTIONS:
-                raise ValueError(
-                    f"{name} is a fraction, such as 0.001 for 0.1 %, and must be below 1, not "
-                    f"{value!r}"
-                )
-        if self.cap is not None and self.minimum > self.cap:
-            raise ValueError(f"minimum {self.minimum!r} must not be above cap {self.cap!r}")
-        taxed = chosen("gst_on", self.gst_on, _LEVIES[:-1], "a list of levies")
-        object.__setattr__(self, "gst_on", tuple(name for name in _LEVIES if name in taxed))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
-        """Reads rates from a TOML file, one ``[[rate]]`` table each, in their order.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is not TOML, or has anything but such tables with these fields, whose
-                conditions are on fields of a trade.
-        """
-        return tables_of(path, "rate", cls)
-
-    def _conditions(self) -> tuple[Any, list[Any]]:
-        """Returns which part of a day's trades the rate is for, if not all, and its conditions."""
-        where = as_conditions(self.where)
-        squared = where.pop(_SQUARED, None)
-        return squared, parse_conditions("Trade", _core.names_of("Trade"), where)
 
 
 @declared
@@ -222,14 +124,14 @@ def charges(
     sums: dict[Key, Levies] = {}
     places, unit = charge_sums(fills, rates, buy, rounding)
     for place in places:
-        levies = sums.setdefault(place.key, dict.fromkeys(_LEVIES, 0))
+        levies = sums.setdefault(place.key, dict.fromkeys(LEVIES, 0))
         for name, levy in place.levies.items():
             levies[name] += levy
-    made = []
+    rows = []
     for lead, *_ in fills.facts(_core.Groups([fills.rows], KEY)):
         of_key = sums[lead.key].values()
-        made.append((*lead, *(float(levy / unit) for levy in (*of_key, sum(of_key)))))
-    return noted(Charges._of(made), fills.notes)
+        rows.append((*lead, *(float(levy / unit) for levy in (*of_key, sum(of_key)))))
+    return noted(Charges._of(rows), fills.notes)
 
 
 Rates = ChargeRate | Sequence[ChargeRate]
@@ -243,7 +145,7 @@ class Place:
     day: date
     sent: Key
     key: Key
-    levies: Levies = field(default_factory=lambda: dict.fromkeys(_LEVIES, 0))
+    levies: Levies = field(default_factory=lambda: dict.fromkeys(LEVIES, 0))
 
 
 class _Share(NamedTuple):
@@ -268,11 +170,11 @@ def charge_sums(
     fills: Fills, rates: Rates, buy: str, rounding: Rounding = None
 ) -> tuple[list[Place], int]:
     """Returns the levies of each day and key, exactly, and how many units of them are 1."""
-    steps = _steps(rounding)
+    steps = _rounding_units(rounding)
     rates = [rates] if isinstance(rates, ChargeRate) else rates
     rows = fills.sent
     require_values(rows, EXECUTED[-2])  # brokerage is by order
-    conditions = _conditions(rows, rates)
+    conditions = _rate_conditions(rows, rates)
     fields = sorted({name for _, of_rate in conditions for name, *_ in of_rate})
     alike = [*dict.fromkeys((*KEY, EXECUTED[2], EXECUTED[-1], *fields))]
     more = ["lot_size"] if any(rate.per_lot for rate in rates) else []
@@ -341,8 +243,8 @@ def _kinds(
     rate_of: dict[Any, int] = {}
     kinds = []
     for row, trade, (day, security, is_purchase) in zip(at, trades, sides, strict=True):
-        made = Place(day, key_of(trade), key_of(fills.rows[row]))
-        place = places.setdefault((day, made.sent), made)
+        new = Place(day, key_of(trade), key_of(fills.rows[row]))
+        place = places.setdefault((day, new.sent), new)
         parts: Any = [(None, 1)]
         if traded:
             own, other = (quantities[day, security, s] for s in (is_purchase, not is_purchase))
@@ -394,13 +296,18 @@ def _add_lots(fills: Fills, rates: Sequence[ChargeRate], groups: Any, kinds: lis
 
 def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, Any]], int]:
     """Returns the numbers of each rate as whole numbers of a unit, and that unit's reciprocal."""
-    names = (*_FRACTIONS, *_AMOUNTS)
-    given = [[(name, getattr(rate, name)) for name in names] for rate in rates]
-    exact = [{name: Fraction(repr(x)) for name, x in each if x is not None} for each in given]
-    scale = lcm(*(number.denominator for each in exact for number in each.values()))
+    exact = [
+        {
+            name: Fraction(repr(number))
+            for name in (*FRACTIONS, *AMOUNTS)
+            if (number := getattr(rate, name)) is not None
+        }
+        for rate in rates
+    ]
+    scale = lcm(*(number.denominator for of_rate in exact for number in of_rate.values()))
     return [
-        {"cap": inf} | {name: int(number * scale) for name, number in each.items()}
-        for each in exact
+        {"cap": inf} | {name: int(number * scale) for name, number in of_rate.items()}
+        for of_rate in exact
     ], scale
 
 
@@ -425,9 +332,9 @@ def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int
             number = numbers[rate]
             own = number["brokerage"] * part
             weight = part if not owed else 1 if own == owed else Fraction(own) / owed
-            each = len(kind.values) * first["per_order"] + kind.lots * number["per_lot"]
-            levies = {"brokerage": own * free + weight * bound + each * unit * part}
-            for name, of_sides in _BY_VALUE.items():
+            fixed = len(kind.values) * first["per_order"] + kind.lots * number["per_lot"]
+            levies = {"brokerage": own * free + weight * bound + fixed * unit * part}
+            for name, of_sides in BY_VALUE.items():
                 levies[name] = number.get(of_sides[not kind.is_purchase], 0) * total * part
             gst = number["gst"] * sum(levies[name] for name in rates[rate].gst_on)
             for name, levy in levies.items():
@@ -436,15 +343,15 @@ def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int
     return unit * scale**2
 
 
-def _steps(rounding: Any) -> dict[str, Fraction] | None:
+def _rounding_units(rounding: Any) -> dict[str, Fraction] | None:
     """Returns the unit to which each levy is rounded."""
     if rounding is None:
         return None
     if rounding != "note" and not isinstance(rounding, Mapping):
         raise TypeError(f'rounding must be "note" or a dict of levies, not {shown(rounding)}')
-    given = {} if rounding == "note" else dict(rounding)
-    chosen("rounding", [*given], _LEVIES, "a dict of levies")
-    steps = {name: Fraction(repr(amount(name, step))) for name, step in (_NOTE | given).items()}
+    changed = {} if rounding == "note" else dict(rounding)
+    chosen("rounding", [*changed], LEVIES, "a dict of levies")
+    steps = {name: Fraction(repr(amount(name, step))) for name, step in (_NOTE | changed).items()}
     if not all(steps.values()):
         raise ValueError("rounding takes units above 0, such as 0.01")
     return steps
@@ -473,27 +380,27 @@ def _half_up(value: Any, step: Fraction) -> Fraction:
     return whole * step
 
 
-def _conditions(rows: Slice, rates: Any) -> Conditions:
+def _rate_conditions(rows: Slice, rates: Any) -> Conditions:
     """Returns which part of a day's trades each rate is for, if not all, and its conditions."""
-    if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
+    if not isinstance(rates, Sequence) or not all(isinstance(rate, ChargeRate) for rate in rates):
         raise TypeError(f"rates must be one or several td.ChargeRate, not {shown(rates)}")
-    found = []
+    of_rates = []
     for rate in rates:
         squared, conditions = rate._conditions()
-        found.append((squared, core_conditions(rows, conditions)))
-        rows[:0].where(found[-1][1])  # raises for a value that its field never has
-    return found
+        of_rates.append((squared, core_conditions(rows, conditions)))
+        rows[:0].where(of_rates[-1][1])  # raises for a value that its field never has
+    return of_rates
 
 
 def _rate_of(fills: Fills, row: int, conditions: Conditions, squared: bool | None) -> int:
     """Returns the number of the first rate whose conditions a trade meets."""
     rows = fills.sent
-    for number, (wanted, each) in enumerate(conditions):
-        if wanted in (None, squared) and len(rows[row : row + 1].where(each)):
+    for number, (wanted, of_rate) in enumerate(conditions):
+        if wanted in (None, squared) and len(rows[row : row + 1].where(of_rate)):
             return number
     facts = ("trade_no", *CONTRACT[:2], KEY[-1], EXECUTED[-1])
-    found = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
+    trade = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
     raise ValueError(
-        f"no rate applies to the trade in {fills.where(row)} ({found}): add a ChargeRate for "
+        f"no rate applies to the trade in {fills.where(row)} ({trade}): add a ChargeRate for "
         "it, or one without conditions as the last"
     )

@@ -23,9 +23,9 @@ def check_codes(buy: str, sell: str) -> None:
 
 def require_values(rows: Slice, *names: str) -> None:
     """Raises ValueError for the first row in which a required value is missing."""
-    found = rows.missing(names)
-    if found is not None:
-        name, row = found
+    missing = rows.missing(names)
+    if missing is not None:
+        name, row = missing
         raise ValueError(
             f"{name} is missing in row {row} ({_trade(rows, row)}) and cannot be treated as zero: "
             "see `trades.issues`, then correct such rows, or leave them out with "
@@ -45,10 +45,10 @@ def require_sides(rows: Slice, buy: str, sell: str) -> None:
 
 def _refuse(rows: Slice, field: str, comparison: str, values: list[Any], problem: str) -> None:
     """Raises ValueError for the first row whose field meets a condition."""
-    found = rows.where([(field, comparison, "all", False, values)])
-    if len(found):
-        row = rows.find(found[0])[0]
-        where = f"{field} is {found[0][field]!r} in row {row} ({_trade(rows, row)})"
+    refused = rows.where([(field, comparison, "all", False, values)])
+    if len(refused):
+        row = rows.find(refused[0])[0]
+        where = f"{field} is {refused[0][field]!r} in row {row} ({_trade(rows, row)})"
         raise ValueError(f"{where}, {problem}")
 
 

@@ -15,7 +15,8 @@ from ..display.text import counted
 from ..display.view import View
 from ..table.rows import declared
 from .changes import LotChange
-from .charging import ChargeRate, Rounding
+from .charge_rates import ChargeRate
+from .charging import Rounding
 from .day import NetPnl, charged
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, day_from, days_text
@@ -28,8 +29,8 @@ from .realised import GivenLots, RealisedPnl, read_lots
 DayPrices = Callable[[date, Any], float | None] | Mapping[Any, Prices] | Iterable[Any]
 
 _SECURITY = CONTRACT[2]
-_DIGITS = 6  # of the amounts of a day, so that they add up
-_LOOK_BACK = 7  # days before the first, in which a function is asked for its price
+_DIGITS = 6  # decimals to which a day's amounts are rounded
+_LOOK_BACK = 7  # days before the first for which a function is asked for a price
 
 
 @declared
@@ -144,7 +145,7 @@ def daily_pnl(
         >>> daily.to_pandas().groupby("day")["net"].sum().cumsum()
     """
     lots = [] if opening is None else read_lots("opening", opening)
-    price_of = _ByDay(prices)
+    price_of = _DailyPrices(prices)
     wanted = price_of.days if days is None else [*map(day_from, days)]
     more: Any = {"multipliers": multipliers, "changes": changes, "match_by": match_by}
     fills = Fills(trades, None, buy, sell, lots=lots, until=max(wanted, default=None), **more)
@@ -152,7 +153,7 @@ def daily_pnl(
     pnl = realised_of(fills, stages)
     for stage in stages:
         price_of.same |= stage.fills.same
-    steps, realised = _steps(fills, stages)
+    steps, realised = _steps_of(fills, stages)
     known = [*fills.days, *({} if days is None else wanted)]
     first = min(known, default=min(wanted, default=date.max))
     closed = {day for of_holder in realised.values() for day in of_holder}
@@ -161,23 +162,23 @@ def daily_pnl(
     costs: dict[Any, Fraction] = defaultdict(Fraction)
     for (day, key), cost in charged(fills.on_day(None), charges, buy, rounding).items():
         costs[key[:2], day] += cost
-    made = []
+    daily_rows = []
     for holder, (value, *values) in held.items():
-        gained, paid, then = Fraction(0), Fraction(0), _State(unrealised=round(value, _DIGITS))
+        gained, paid, then = Fraction(0), Fraction(0), _Totals(unrealised=round(value, _DIGITS))
         for day, value in zip(reported, values, strict=True):
             gained, paid = gained + realised[holder][day], paid + costs[holder, day]
-            # Rounding what has added up leaves days that add up.
-            now = _State._make(round(amount, _DIGITS) for amount in (gained, value, paid))
+            # Running sums are rounded, not days, so that the days add up exactly.
+            now = _Totals._make(round(amount, _DIGITS) for amount in (gained, value, paid))
             earned, change, cost = (one - other for one, other in zip(now, then, strict=True))
             row = earned, now.unrealised, change, cost, earned + change - cost
-            made.append((*holder, day, *map(float, row)))
+            daily_rows.append((*holder, day, *map(float, row)))
             then = now
-    result = DailyPnl._of(sorted(made, key=lambda row: row[2]))
+    result = DailyPnl._of(sorted(daily_rows, key=lambda row: row[2]))
     result.pnl = noted(pnl, list(fills.notes), warn=False)
     return noted(result, fills.notes)
 
 
-class _State(NamedTuple):
+class _Totals(NamedTuple):
     """What has added up until the end of a day, rounded."""
 
     realised: Fraction = Fraction(0)
@@ -196,7 +197,9 @@ class _Step(NamedTuple):
 Steps = dict[Key, list[_Step]]
 
 
-def _steps(fills: Fills, stages: list[Matching]) -> tuple[Steps, dict[Any, dict[date, Fraction]]]:
+def _steps_of(
+    fills: Fills, stages: list[Matching]
+) -> tuple[Steps, dict[Any, dict[date, Fraction]]]:
     """Returns what each day opened and closed of each key, and what each holder realised.
 
     The first day of opening lots is ``date.min``.
@@ -205,7 +208,7 @@ def _steps(fills: Fills, stages: list[Matching]) -> tuple[Steps, dict[Any, dict[
     realised: dict[Any, dict[date, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     starts = [date.min, *(at.date() for at in dict.fromkeys(at for at, _ in fills.changes))]
     for number, (stage, start) in enumerate(zip(stages, starts, strict=True)):
-        ends = starts[number + 1 : number + 2]  # none of the last
+        ends = starts[number + 1 : number + 2]  # the last stage has no end
         scale = 10**stage.decimals
         for move in stage.moves():
             key, value, closed = move.lead.key, Fraction(move.value, scale), move.closed
@@ -221,7 +224,7 @@ def _steps(fills: Fills, stages: list[Matching]) -> tuple[Steps, dict[Any, dict[
 
 
 def _held(
-    steps: Steps, price_of: _ByDay, days: list[date], pnl: RealisedPnl, notes: list[Note]
+    steps: Steps, price_of: _DailyPrices, days: list[date], pnl: RealisedPnl, notes: list[Note]
 ) -> dict[Any, list[Fraction]]:
     """Returns what open lots are worth more than they cost, before the days and on each."""
     held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(pnl._facts, key=str)}
@@ -241,12 +244,12 @@ def _held(
             is_old = False
             if quantity:
                 asked = ((on, price_of.at(days, on, rows[key])) for on in range(at, tried, -1))
-                on, found = next((each for each in asked if each[1] is not None), (tried, None))
-                price, tried, is_old = price if found is None else found, at, on < at
+                on, known = next((pair for pair in asked if pair[1] is not None), (tried, None))
+                price, tried, is_old = price if known is None else known, at, on < at
             if quantity and price is None:
                 missing[FROM_COST if not at else UNPRICED] += 1
             elif quantity and multiplier is None:
-                continue  # which a note says
+                continue  # already in the issues
             else:
                 missing[STALE] += is_old
                 held[key[:2]][at] += (price or 0) * quantity * (multiplier or 1) - value
@@ -254,24 +257,24 @@ def _held(
             if count:
                 text = counted(count, "day") if problem != FROM_COST else ""
                 notes.append(about(lead_of(rows[key]), problem, text, count))
-    if any(note.problem == UNPRICED for note in notes):  # else what more a list has is no error
+    if any(note.problem == UNPRICED for note in notes):  # else a list with more contracts is fine
         notes += unused("prices", price_of.unmatched({contract_of(rows[key]) for key in steps}))
     return held
 
 
-class _ByDay:
+class _DailyPrices:
     """Prices by day, of a function, a frame or a mapping of days."""
 
     def __init__(self, prices: Any) -> None:
-        self._given = prices if callable(prices) else _by_day(prices)
+        self._given = prices if callable(prices) else _prices_by_day(prices)
         self._lookups: dict[date, Lookup] = {}
         self.days = [] if callable(prices) else sorted(self._given)
         self.same: dict[Key, tuple[Key, ...]] = {}
 
     def __call__(self, day: date, row: Any) -> Fraction | None:
         if day not in self._lookups:
-            given = self._given
-            of_day = partial(given, day) if callable(given) else given.get(day, {})
+            prices = self._given
+            of_day = partial(prices, day) if callable(prices) else prices.get(day, {})
             self._lookups[day] = Lookup("prices", of_day)
             self._lookups[day].same = self.same
         return self._lookups[day](row)
@@ -283,8 +286,8 @@ class _ByDay:
 
     def unmatched(self, contracts: Collection[Key]) -> list[Any]:
         """Returns the keys that are about none of the contracts of a result."""
-        found = (lookup.unmatched(contracts) for lookup in self._lookups.values())
-        return list(dict.fromkeys(key for of_day in found for key in of_day))
+        unknown = (lookup.unmatched(contracts) for lookup in self._lookups.values())
+        return list(dict.fromkeys(key for of_day in unknown for key in of_day))
 
     def _before(self, days: list[date]) -> list[date]:
         if not days:
@@ -294,7 +297,7 @@ class _ByDay:
         return [days[0] - timedelta(days=number) for number in range(1, _LOOK_BACK + 1)]
 
 
-def _by_day(prices: Any) -> dict[date, Any]:
+def _prices_by_day(prices: Any) -> dict[date, Any]:
     """Returns the prices of each day, from a mapping of days or from rows."""
     if isinstance(prices, Mapping):
         return {day_from(day): of_day for day, of_day in prices.items()}
@@ -307,13 +310,13 @@ def _by_day(prices: Any) -> dict[date, Any]:
             "prices must be a function of a day and a row, a data frame or dicts with day, "
             f"security_id and price, or a mapping of days to prices, not {type(prices).__name__}"
         )
-    found: dict[date, dict[Any, Any]] = {}
+    by_day: dict[date, dict[Any, Any]] = {}
     for row in prices:
         if not isinstance(row, Mapping) or not {"day", _SECURITY, "price"} <= row.keys():
             raise TypeError(f"prices must have the columns day, {_SECURITY} and price")
         names = [name for name in CONTRACT if name in row]
         key = tuple(row[name] for name in names)
-        of_day = found.setdefault(day_from(row["day"]), {})
+        of_day = by_day.setdefault(day_from(row["day"]), {})
         if of_day.setdefault(key if len(key) > 1 else key[0], row["price"]) is not row["price"]:
             raise ValueError(f"prices has {row[_SECURITY]!r} twice on {row['day']}")
-    return found
+    return by_day

@@ -12,7 +12,8 @@ from ..display.text import group
 from ..table.rows import declared
 from ..table.table import Record
 from .changes import LotChange
-from .charging import ChargeRate, Rates, Rounding, charge_sums
+from .charge_rates import ChargeRate
+from .charging import Rates, Rounding, charge_sums
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
@@ -68,7 +69,7 @@ class NetPnl(ResultTable[Record]):
         pnl: The realised profit and loss behind them, with its matches and lots.
     """
 
-    _said: ClassVar[tuple[str, ...]]  # the sums that a heading has
+    _said: ClassVar[tuple[str, ...]]  # the sums in the heading
 
     pnl: RealisedPnl
 
@@ -200,16 +201,16 @@ def day_pnl(
     costs: Any = charged(of_day, charges, buy, rounding)
     tables = traded, value, pnl.expired
     by_key: Any = [dict(zip(keys_of(table), table, strict=True)) for table in tables]
-    made = {}
+    day_rows = {}
     for key, row in zip(keys_of(pnl), pnl, strict=True):
         position, held, expired = (rows.get(key) for rows in by_key)
         if row.matched_quantity or (position, held, expired) != (None, None, None):
             cost = costs.get((fills.day, key), Fraction(0))
-            made[key] = _row(row, *pnl._facts[key], position, held, cost)
-    result = DayPnl._of(made.values())
+            day_rows[key] = _day_row(row, *pnl._facts[key], position, held, cost)
+    result = DayPnl._of(day_rows.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
-    # What is said of a key that was closed before the day is in no number of the day.
-    notes = [each for each in fills.notes if each.lead == NO_KEY or each.lead.key in made]
+    # Issues of keys that were closed before the day concern none of its numbers.
+    notes = [note for note in fills.notes if note.lead == NO_KEY or note.lead.key in day_rows]
     of_lots = [note for note in notes_of(value, price_of) if note.problem != UNPROVED]
     return noted(result, notes + of_lots)
 
@@ -218,15 +219,15 @@ def charged(
     fills: Fills, rates: Rates | None, buy: str, rounding: Rounding
 ) -> dict[tuple[date, Key], Fraction]:
     """Returns the sum of the levies of each day and key, also where ISINs join keys."""
-    found: dict[tuple[date, Key], Fraction] = {}
+    costs: dict[tuple[date, Key], Fraction] = {}
     places, unit = ([], 1) if rates is None else charge_sums(fills, rates, buy, rounding)
     for place in places:
         at = place.day, place.key
-        found[at] = found.get(at, Fraction(0)) + Fraction(sum(place.levies.values())) / unit
-    return found
+        costs[at] = costs.get(at, Fraction(0)) + Fraction(sum(place.levies.values())) / unit
+    return costs
 
 
-def _row(
+def _day_row(
     row: Realised,
     multiplier: int | None,
     kind: str,

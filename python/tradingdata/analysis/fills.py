@@ -28,10 +28,10 @@ from .keys import (
     kind_of,
     missing_expiries,
 )
-from .realised import ATTRIBUTES, Lot, rows_of, wall_clock
+from .realised import ATTRIBUTES, Lot, as_trades, wall_clock
 
-_UNSAID = -1  # the core's: no trade has a price and a value, nor a lot size
-_ROWS = 5  # row numbers that an issue has
+_UNSAID = -1  # from the core: no trade has a price and a value, or a lot size
+_ROWS = 5  # rows listed in an issue, at most
 
 
 class Facts(NamedTuple):
@@ -89,7 +89,7 @@ class Fills:
         self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(self.rows)
         self.last = self.day or max(*self.days, until or date.min, date.min)
-        self._lots = _labelled(lots or [], self.rows)
+        self._lots = _with_accounts(lots or [], self.rows)
         self._codes = buy, sell
         self.is_by_isin = is_by_isin(match_by)
         self._begin(moments_of(changes, self.rows.zone))
@@ -109,9 +109,9 @@ class Fills:
             for at, change in changes
             if at.date() > end
         ]
-        changes = [each for each in changes if each[0].date() <= self.last]
+        changes = [timed for timed in changes if timed[0].date() <= self.last]
         first = self._end(greatest=False) if changes else None
-        early = [each for each in changes if first is None or each[0] <= first]
+        early = [timed for timed in changes if first is None or timed[0] <= first]
         same: Same = by_isin(self._with_lots())[1] if early and self.is_by_isin else {}
         began = min(self.days, default=self.last)
         self._lots, notes = begun(self._lots, early, self.rows.zone, began, same)
@@ -134,7 +134,7 @@ class Fills:
 
     def _with_lots(self) -> Slice:
         """Returns the opening lots as rows, and the trades."""
-        lots = rows_of(self._lots, self.rows.zone, *self._codes)
+        lots = as_trades(self._lots, self.rows.zone, *self._codes)
         return _core.join([lots, self.rows]) if self._lots else self.rows
 
     def _merge(self, cause: str, remedy: str) -> None:
@@ -178,12 +178,12 @@ class Fills:
 
     def on_day(self, day: date | None) -> Fills:
         """Returns the trades of a day alone, or of all days, without the notes."""
-        made = copy(self)
-        made.notes, made._completed = [], set()
-        if made.opening or day is not None:
-            made._keep(made._traded(lambda each: day in (None, each)))
-        made.opening, made._lots = 0, []
-        return made
+        fills = copy(self)
+        fills.notes, fills._completed = [], set()
+        if fills.opening or day is not None:
+            fills._keep(fills._traded(lambda traded_on: day in (None, traded_on)))
+        fills.opening, fills._lots = 0, []
+        return fills
 
     def stage(
         self,
@@ -196,22 +196,23 @@ class Fills:
 
         Their multipliers are those of the contracts in all the trades.
         """
-        made, zone = copy(self), self.rows.zone
-        made._lots = self._lots if lots is None else lots
-        made.opening, made.notes, made._completed = len(made._lots), [], set()
-        made.sent = _core.join([rows_of(made._lots, zone, *self._codes), self.sent[self.opening :]])
-        made._numbers = [*range(-made.opening, 0), *self._numbers[self.opening :]]
-        made._merge(
+        stage, zone = copy(self), self.rows.zone
+        stage._lots = self._lots if lots is None else lots
+        stage.opening, stage.notes, stage._completed = len(stage._lots), [], set()
+        opened = as_trades(stage._lots, zone, *self._codes)
+        stage.sent = _core.join([opened, self.sent[self.opening :]])
+        stage._numbers = [*range(-stage.opening, 0), *self._numbers[self.opening :]]
+        stage._merge(
             f"the changes of {start} leave",
             "give them a time before the trade that opened the other side, or pass the `opening` "
             "lots or `shorts` that make it close one",
         )
-        times = enumerate(self.rows.column("exch_trade_time")[self.opening :], made.opening)
+        times = enumerate(self.rows.column("exch_trade_time")[self.opening :], stage.opening)
         kept = [row for row, at in times if start <= at.replace(tzinfo=None) < stop]
-        made._keep([*range(made.opening), *kept])
+        stage._keep([*range(stage.opening), *kept])
         known = multipliers or {}
-        made.given = Lookup("multipliers", lambda row: known.get(contract_of(row)))
-        return made
+        stage.given = Lookup("multipliers", lambda row: known.get(contract_of(row)))
+        return stage
 
     def as_of(self) -> datetime | None:
         """Returns the moment of the last trade or change."""
@@ -231,7 +232,7 @@ class Fills:
         likenesses = {name: groups.likenesses(name) for name in ATTRIBUTES[:2]}
         if max(likenesses[ATTRIBUTES[0]], default=0) > SOME_MISSING:
             columns = zip(rows.column(ATTRIBUTES[0]), groups.numbers(), strict=True)
-            for strike, number in columns:  # the last that is known
+            for strike, number in columns:  # the last known one counts
                 strikes[number] = strikes[number] if strike is None else strike
         proofs = multipliers_of(rows, groups, self.where, given=self.given, lots=self._lots)
         for lead, proof in zip(leads, proofs, strict=True):
@@ -285,7 +286,7 @@ class Fills:
                     self.notes.append(Note(NO_KEY, ALIKE, text, len(codes)))
 
 
-def _labelled(lots: list[Lot], trades: Slice) -> list[Lot]:
+def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
     """Returns lots with the account of their client's trades, where one of them has no label."""
     accounts: dict[str, list[Any]] = {}
     pair = KEY[:2]
@@ -310,7 +311,7 @@ def _labelled(lots: list[Lot], trades: Slice) -> list[Lot]:
                 f"client have {', '.join(map(repr, known))}: give it one of them"
             )
         if lot.account is None or known == [None]:
-            lot = lot._replace(account=known[0])  # type: ignore[attr-defined]
+            lot = lot._replace(account=known[0])
         labelled.append(lot)
     return labelled
 
@@ -354,7 +355,7 @@ def multipliers_of(
     first = groups.first()
     contracts = list(zip(*rows.cells(first, CONTRACT), strict=True))
     of_lots: dict[Key, int] = {}
-    unproved: set[Key] = set()  # by their lots
+    unproved: set[Key] = set()  # contracts with an opening lot without a multiplier
     for lot, number in zip(lots, groups.numbers() if lots else (), strict=False):
         if lot.multiplier is None:
             unproved.add(contracts[number])

@@ -32,7 +32,7 @@ class Series(Protocol):
 
 Prices = (
     Mapping[str, float | None]
-    | Mapping[str | None, float | None]  # made of fields, which may be missing
+    | Mapping[str | None, float | None]  # keys taken from fields may be missing
     | Mapping[tuple[Any, ...], float | None]
     | Mapping[str | tuple[Any, ...], float | None]
     | Series
@@ -48,7 +48,7 @@ def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
     name = kind.__name__
     if isinstance(book, Book):
         hint = "check the order of the arguments"
-    elif isinstance(book, Mapping) or any(isinstance(each, Book) for each in _listed(book)):
+    elif isinstance(book, Mapping) or _is_list_of_books(book):
         hint = "join the books of several accounts with td.concat"
     elif hasattr(book, "__arrow_c_stream__"):
         hint = f"read it with td.{name}.from_arrow"
@@ -60,8 +60,8 @@ def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
     )
 
 
-def _listed(book: object) -> Sequence[object]:
-    return book if isinstance(book, (list, tuple)) else ()
+def _is_list_of_books(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and any(isinstance(item, Book) for item in value)
 
 
 _LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
@@ -124,7 +124,7 @@ def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int], set[Key]]
 
     entries: dict[Any, dict[date, datetime]] = {}
     for key, at in numbers(others):
-        if at is not None and None not in key[1:]:  # of the account, a label is optional
+        if at is not None and None not in key[1:]:  # only the account's label is optional
             entries.setdefault(key, {}).setdefault(at.date(), at)
     changes, unknown = {}, set()
     for row, (key, at) in enumerate(numbers(rows)):
@@ -169,20 +169,20 @@ def days_text(days: Sequence[date]) -> str:
     return str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]} ({len(days)} days)"
 
 
-IST = timezone(timedelta(hours=5, minutes=30))  # of the exchanges
-PRODUCTS = ("C", "M", "I", "H")  # that the service's page names; it does not list them all
+IST = timezone(timedelta(hours=5, minutes=30))  # the exchanges' time zone
+PRODUCTS = ("C", "M", "I", "H")  # named in the service's document, which may not list all
 
 
-def chosen(name: str, given: Any, known: Collection[str], takes: str) -> frozenset[str]:
+def chosen(name: str, names: Any, known: Collection[str], takes: str) -> frozenset[str]:
     """Returns what an argument lists, all of which must be known."""
-    listed = isinstance(given, Collection) and not isinstance(given, (str, bytes))
-    if not listed or not all(isinstance(each, str) for each in given):
-        raise TypeError(f"{name} must be {takes}, not {shown(given)}")
-    for each in given:
-        if each not in known:
+    listed = isinstance(names, Collection) and not isinstance(names, (str, bytes))
+    if not listed or not all(isinstance(one, str) for one in names):
+        raise TypeError(f"{name} must be {takes}, not {shown(names)}")
+    for one in names:
+        if one not in known:
             valid = ", ".join(map(repr, sorted(known)))
-            raise ValueError(f"{name} contains {each!r}: pass some of {valid}")
-    return frozenset(given)
+            raise ValueError(f"{name} contains {one!r}: pass some of {valid}")
+    return frozenset(names)
 
 
 def amount(name: str, value: Any) -> float:
@@ -202,14 +202,15 @@ Made = TypeVar("Made")
 def tables_of(
     path: str | os.PathLike[str], name: str, make: Callable[..., Made]
 ) -> tuple[Made, ...]:
-    """Returns what is made of each ``[[name]]`` table of a TOML file, which has nothing else."""
+    """Returns an object for each ``[[name]]`` table of a TOML file, which has nothing else."""
     with open(validate.path("path", path), "rb") as file:
-        found = read_toml(file)
-    tables = found.pop(name, None)
-    if found or not isinstance(tables, list) or not tables:
+        content = read_toml(file)
+    tables = content.pop(name, None)
+    if content or not isinstance(tables, list) or not tables:
         raise ValueError(f"{path} must have [[{name}]] tables and nothing else")
-    made = []
-    known = {each.name: each for each in fields(make) if each.name != "_"}  # type: ignore[arg-type]
+    items = []
+    of_class: Any = make
+    known = {field.name: field for field in fields(of_class) if field.name != "_"}
     needed = [n for n, f in known.items() if f.default is f.default_factory is MISSING]
     for number, table in enumerate(tables, 1):
         try:
@@ -217,10 +218,10 @@ def tables_of(
                 raise ValueError(f"it has {unknown!r}{did_you_mean(unknown, known)}")
             for missing in set(needed) - table.keys():
                 raise ValueError(f"it needs {missing!r}")
-            made.append(make(**table))
+            items.append(make(**table))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} {number} of {path}: {error}") from None
-    return tuple(made)
+    return tuple(items)
 
 
 def as_conditions(where: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,28 +246,28 @@ class Lookup:
 
     def __init__(self, argument: str, values: object) -> None:
         self._argument = argument
-        self._given: Any = values if callable(values) else _by_key(argument, values)
-        self._found: dict[Key, Fraction | None] = {}
+        self._given: Any = values if callable(values) else _prices_by_key(argument, values)
+        self._values: dict[Key, Fraction | None] = {}
         self._meant: dict[Any, dict[Key, None]] = {}  # contracts by key
         self.same: Mapping[Key, tuple[Key, ...]] = {}  # contracts of one security
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
         contract = contract_of(row)
-        if contract not in self._found:
+        if contract not in self._values:
             if callable(self._given):
                 values = {_exact(self._argument, self._given(row), contract)}
             else:
                 same = self.same.get(contract, (contract,))
-                found = [_exact(self._argument, self._of_mapping(each), each) for each in same]
-                values = set(found) - {None} or {None}
+                known = [_exact(self._argument, self._of_mapping(one), one) for one in same]
+                values = set(known) - {None} or {None}
             if len(values) > 1:
                 raise ValueError(
                     f"{self._argument} has different values for the ids of one security, "
-                    f"{_text(contract)}: give one of them"
+                    f"{_contract_text(contract)}: give one of them"
                 )
-            (self._found[contract],) = values
-        return self._found[contract]
+            (self._values[contract],) = values
+        return self._values[contract]
 
     def among(self, contracts: Iterable[Key]) -> None:
         """Names contracts that a key may mean, though no value of theirs is looked up."""
@@ -278,8 +279,8 @@ class Lookup:
         """Returns the key that means a contract, or None."""
         for key in _forms(contract):
             if key in self._given:
-                one = next((each for each in self.same if contract in self.same[each]), contract)
-                self._meant.setdefault(key, {})[one] = None
+                alike = (one for one, same in self.same.items() if contract in same)
+                self._meant.setdefault(key, {})[next(alike, contract)] = None
                 return key
         return None
 
@@ -290,8 +291,8 @@ class Lookup:
         if len(self._meant[key]) > 1:
             first, second, *_ = self._meant[key]
             raise ValueError(
-                f"{self._argument} has {key!r}, which means two contracts, {_text(first)} and "
-                f"{_text(second)}: give it by {first} or {second}"
+                f"{self._argument} has {key!r}, which means two contracts, {_contract_text(first)} "
+                f"and {_contract_text(second)}: give it by {first} or {second}"
             )
         return self._given[key]
 
@@ -299,7 +300,7 @@ class Lookup:
         """Returns the keys that are not about any of the contracts of a result."""
         if callable(self._given):
             return []
-        ids = {each for contract in contracts for each in self.same.get(contract, (contract,))}
+        ids = {one for contract in contracts for one in self.same.get(contract, (contract,))}
         meant = {key for contract in ids for key in _forms(contract)}
         return [key for key in self._given if key not in meant]
 
@@ -310,32 +311,32 @@ def _forms(contract: Key) -> tuple[Any, ...]:
     return contract, (*place, security), (security, expiry), security
 
 
-def _text(contract: Key) -> str:
+def _contract_text(contract: Key) -> str:
     return " ".join(str(part) for part in contract if part is not None)
 
 
-def _by_key(argument: str, prices: Any) -> dict[Any, Any]:
+def _prices_by_key(argument: str, prices: Any) -> dict[Any, Any]:
     is_series = getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
     if not is_series and not isinstance(prices, Mapping):
         raise TypeError(
             f"{argument} must be a mapping or a Series by security_id, or a function of a row, not "
             f"{type(prices).__name__}"
         )
-    found: dict[Any, Any] = {}
+    by_key: dict[Any, Any] = {}
     for security, price in prices.items():
         if not isinstance(security, (str, tuple)):
             raise TypeError(
                 f"{argument} must be by security_id, which is text, not {shown(security)}: convert "
                 "the keys with str()"
             )
-        key = _plain(security)
-        if key in found:
+        key = _plain_key(security)
+        if key in by_key:
             raise ValueError(f"{argument} has {key!r} twice: drop the duplicates of its index")
-        found[key] = price
-    return found
+        by_key[key] = price
+    return by_key
 
 
-def _plain(key: Any) -> Any:
+def _plain_key(key: Any) -> Any:
     """Returns a key with dates as such; pandas has times at midnight, and NaT."""
     if isinstance(key, str):
         return key
@@ -354,7 +355,8 @@ def _exact(argument: str, value: Any, contract: Key) -> Fraction | None:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(
-        f"{argument}: the value of {_text(contract)} must be a finite number, not {shown(value)}"
+        f"{argument}: the value of {_contract_text(contract)} must be a finite number, not "
+        f"{shown(value)}"
     )
 
 

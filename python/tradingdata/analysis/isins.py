@@ -66,7 +66,7 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
         if contract[-1] is None:
             end = (moment or datetime.min).replace(tzinfo=None), row, contract
             security = root(nodes(*key)[0])
-            ends[security] = max(ends.get(security, end), end, key=lambda each: each[:2])
+            ends[security] = max(ends.get(security, end), end, key=lambda last: last[:2])
     moved: dict[int, dict[str, Any]] = {}
     same: dict[Key, dict[Key, None]] = {}
     for number, (key, contract) in enumerate(zip(keys, contracts, strict=True)):
@@ -77,7 +77,7 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
                 moved[number] = dict(zip(CONTRACT, target, strict=True))
     numbers = groups.numbers() if moved else []
     changes = {row: moved[number] for row, number in enumerate(numbers) if number in moved}
-    return patched(rows, changes), {key: tuple(found) for key, found in same.items()}, notes
+    return patched(rows, changes), {key: tuple(ids) for key, ids in same.items()}, notes
 
 
 def elsewhere(pnl: RealisedPnl) -> list[Note]:

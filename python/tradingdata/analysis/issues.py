@@ -57,10 +57,10 @@ def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
         for note in notes:
             problems.setdefault(note.problem, []).append(note)
         parts = []
-        for problem, found in problems.items():
-            named = "; ".join(note.detail for note in found[:_NAMED])
-            more = f"; {group(len(found) - _NAMED)} more" if len(found) > _NAMED else ""
-            parts.append(f"{problem}: {group(sum(each.number for each in found))} ({named}{more})")
+        for problem, alike in problems.items():
+            named = "; ".join(note.detail for note in alike[:_NAMED])
+            more = f"; {group(len(alike) - _NAMED)} more" if len(alike) > _NAMED else ""
+            parts.append(f"{problem}: {group(sum(note.number for note in alike))} ({named}{more})")
         warn_user(DataWarning(f"{', '.join(parts)}: see .issues of the result"))
     return result
 

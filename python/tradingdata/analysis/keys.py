@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from datetime import date
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .._core import Slice
 from ..table.rows import leading
@@ -51,6 +51,11 @@ class Keyed:
     product: str
     symbol: str | None
     display_name: str | None
+
+    if TYPE_CHECKING:  # of all rows
+
+        def _asdict(self) -> dict[str, Any]: ...
+        def _replace(self, **changes: Any) -> Self: ...
 
 
 class Lead(NamedTuple):
@@ -110,7 +115,7 @@ def missing_expiries(contracts: Sequence[tuple[Any, ...]]) -> dict[int, date]:
     for *security, expiry in contracts:
         if expiry is not None:
             known.setdefault(tuple(security), {})[expiry] = None
-    found = {}
+    completed = {}
     for at, (*security, expiry) in enumerate(contracts):
         several = list(known.get(tuple(security), ()))
         if expiry is not None or not several:
@@ -120,8 +125,8 @@ def missing_expiries(contracts: Sequence[tuple[Any, ...]]) -> dict[int, date]:
                 f"expiry_date is missing for security_id {security[-1]!r}, which means the "
                 f"contracts of {several[0]} and {several[1]}: correct such rows or leave them out"
             )
-        found[at] = several[0]
-    return found
+        completed[at] = several[0]
+    return completed
 
 
 SHARES, FUTURE, OPTION = "shares", "future", "option"

@@ -42,7 +42,7 @@ Height = Literal["trade_value", "traded_price", "quantity"]
 Wait = Literal["to_exchange", "to_first_fill", "to_last_fill"]
 Kind = Literal["shares", "future", "option"]
 
-# Okabe and Ito's colours, as far as they have a contrast of 3:1 with white and with a dark page.
+# Those of Okabe and Ito's colours whose contrast with white and with a dark page is 3:1 or more.
 INK = "#7a7a7a"
 # A notebook puts a transparent picture on a white box if all its tick labels are dark, and on a
 # dark one if all are light. These are just light, and those of the other axis just dark.
@@ -122,7 +122,7 @@ def _as_written(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     """Writes a number with Indian grouping and as many decimals as it needs, at most four."""
     return group(value, 4).rstrip("0").rstrip(".")
 
@@ -131,7 +131,7 @@ def _amount(value: float) -> str:
     """Writes an amount, such as "12.5 L" or "-2 Cr"; below a lakh, with Indian grouping."""
     size = abs(value)
     unit, name = (1e7, " Cr") if size >= 1e7 else (1e5, " L") if size >= 1e5 else (1, "")
-    return _number(value / unit) + name
+    return _number_text(value / unit) + name
 
 
 def _format_numbers(axis: Axis, written: Callable[[float], str], *, signed: bool = True) -> None:
@@ -209,7 +209,7 @@ def blotter(
         ]
     else:
         fields = ["trade_value"] if values else []
-        days, (labels, *chosen) = _trade_columns("book", book, buy, sell, *fields)
+        days, (labels, *chosen) = _trade_columns("td.plot.blotter", book, buy, sell, *fields)
         amounts = chosen[0] if values else amounts
         title, ylabel, empty = "Trades by side", "rupees" if values else "trades", "no trades"
         shown = [(buy, "bought", BOUGHT), (sell, "sold", SOLD)]
@@ -290,16 +290,16 @@ def fills(
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
         return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
-    days, (sides, heights) = _trade_columns("result", result, buy, sell, y)
+    days, (sides, heights) = _trade_columns("td.plot.fills", result, buy, sell, y)
     places = days.places()
     with _chart(ax, "Fills", _HEIGHTS[y], "" if places else "no fills") as ax:
         for side, colour, marker, name in ((buy, BOUGHT, "^", "bought"), (sell, SOLD, "v", "sold")):
-            chosen = [at for at, each in enumerate(sides) if each == side]
+            chosen = [at for at, of_row in enumerate(sides) if of_row == side]
             across, up = ([values[at] for at in chosen] for values in (places, heights))
             ax.scatter(across, up, 26, color=colour, marker=marker, alpha=0.75, label=name)
         if y != "traded_price" and heights and min(heights) > 0:
             ax.set_yscale("log")
-        _format_numbers(ax.yaxis, _number if y == "traded_price" else _amount)
+        _format_numbers(ax.yaxis, _number_text if y == "traded_price" else _amount)
         ax.grid(visible=True, axis="y")
         days.mark(ax, places)
     return ax
@@ -314,7 +314,7 @@ def _waits(
 ) -> axes.Axes:
     from matplotlib.ticker import PercentFormatter
 
-    # Without a side's colour the next of the axes' cycle, so that groups differ.
+    # Without a colour, the next one of the axes' cycle is used, so that groups differ.
     groups: dict[tuple[str, str | None], list[float]] = {}
     for row in quality:
         named = (label, None) if label else sides.get(row.txn_type or "", (str(row.txn_type), None))
@@ -326,10 +326,10 @@ def _waits(
         for (name, colour), waits in groups.items():
             ax.ecdf(waits, label=f"{_as_written(name)} ({group(len(waits))})", color=colour)
         longest = max(
-            (each for waits in groups.values() for each in waits if each < _NEVER), default=0
+            (waited for waits in groups.values() for waited in waits if waited < _NEVER), default=0
         )
         ax.set_xscale("symlog", linthresh=1)
-        _format_numbers(ax.xaxis, _number)
+        _format_numbers(ax.xaxis, _number_text)
         ax.yaxis.set_major_formatter(PercentFormatter(1))
         ax.set(xlim=(0, max(before, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
         ax.grid(visible=True)
@@ -357,9 +357,10 @@ def pnl_curve(
     Example:
         >>> td.plot.pnl_curve(client.trade_book())
     """
-    if not isinstance(result, Matches):
-        result = (result if isinstance(result, RealisedPnl) else realised_pnl(result)).matches
-    matches = result.sort("close_time")
+    if not isinstance(result, (Matches, RealisedPnl)):
+        rows_in("td.plot.pnl_curve", result, TradeBook)
+        result = realised_pnl(result)
+    matches = (result if isinstance(result, Matches) else result.matches).sort("close_time")
     days = Days(matches._column("close_time"))
     times = days.places()
     end = max([float(len(days.days) or 1), *times])
@@ -423,8 +424,10 @@ def exposure(
     count("largest", largest)
     column, basis = "market_value", "at your prices"
     if not isinstance(result, UnrealisedPnl):
-        given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
-        result = valued(given, Lookup("prices", {}))
+        if not isinstance(result, (Positions, RealisedPnl, Lots)):
+            rows_in("td.plot.exposure", result, TradeBook)
+            result = positions(result)
+        result = valued(result, Lookup("prices", {}))
         column, basis = "value", "at cost"
     if kind is not None and kind not in _OPENED:
         raise ValueError(f"kind must be one of {', '.join(_OPENED)}, not {kind!r}")

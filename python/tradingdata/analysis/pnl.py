@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted
-from .changes import LotChange, changed
+from .changes import LotChange, after_change
 from .fills import Facts, Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere
@@ -32,7 +32,7 @@ from .realised import (
     read_lots,
 )
 
-_SETTLED_AT = time(15, 30)  # of the expiry date, in India; the service documents no settlement
+_SETTLED_AT = time(15, 30)  # on the expiry date, in India; the service documents no settlement
 _SETTLED_AFTER = timedelta(hours=_SETTLED_AT.hour, minutes=_SETTLED_AT.minute)
 
 
@@ -135,28 +135,28 @@ def matched(
     stage, multipliers = fills, {}
     if fills.changes:
         facts = fills.facts(_core.Groups([fills.rows], KEY))
-        multipliers = {each.lead.contract: each.multiplier for each in facts}
+        multipliers = {fact.lead.contract: fact.multiplier for fact in facts}
     for start, stop in pairwise(moments):
         if fills.changes:
             stage = fills.stage(start, stop, lots, multipliers)
-        made = Matching(stage, buy, sell)
+        matching = Matching(stage, buy, sell)
         if fills.changes:
-            stage.notes = []  # those of all the trades are there
-        made.match(fills.day, shorts)
+            stage.notes = []  # `fills.notes` has those of all trades
+        matching.match(fills.day, shorts)
         if prices is not None and fills.last != date.min:
             zone = fills.rows.zone
             local = stop if zone is None or stop == datetime.max else _in(IST, stop, zone)
             before = (local - _SETTLED_AFTER).date()
             prices.same = stage.same
-            made.settle(min(fills.last, before), prices, fills.day, shorts)
-        stages.append(made)
+            matching.settle(min(fills.last, before), prices, fills.day, shorts)
+        stages.append(matching)
         if stop != datetime.max:
-            lots = list(made.lots(made.left))
+            lots = list(matching.lots(matching.left))
             for change in (change for at, change in fills.changes if at == stop):
-                lots, notes = changed(lots, change, stage.same)
+                lots, notes = after_change(lots, change, stage.same)
                 fills.notes += notes
     if prices is not None and any(stages[-1].is_expired(fills.last)):
-        contracts = {each.lead.contract for made in stages for each in made.facts}
+        contracts = {fact.lead.contract for stage in stages for fact in stage.facts}
         fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
 
@@ -182,65 +182,65 @@ class _Sums:
 
 def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     """Returns what trades realise, and notes what is not known of them."""
-    stage, decimals = stages[-1], max(each.decimals for each in stages)
-    found: dict[Key, _Sums] = {}
-    for each in stages:
-        unit = 10 ** (decimals - each.decimals)
+    last, decimals = stages[-1], max(stage.decimals for stage in stages)
+    sums_of: dict[Key, _Sums] = {}
+    for stage in stages:
+        unit = 10 ** (decimals - stage.decimals)
         of_key = []
-        for facts, quantity, cost, proceeds in zip(each.facts, *each.totals, strict=True):
-            sums = found.setdefault(facts.lead.key, _Sums(facts))
+        for facts, quantity, cost, proceeds in zip(stage.facts, *stage.totals, strict=True):
+            sums = sums_of.setdefault(facts.lead.key, _Sums(facts))
             of_key.append(sums)
             sums.facts = facts
             sums.quantity += quantity
             sums.cost += cost * unit
             sums.proceeds += proceeds * unit
-        for part in each.unmatched:
-            sums = of_key[each.numbers[part.row]]
+        for part in stage.unmatched:
+            sums = of_key[stage.numbers[part.row]]
             sums.unmatched += part.quantity
             sums.unmatched_value += part.value * unit
-    is_expired = stage.is_expired(fills.last)
-    for part, is_over in zip(stage.left, is_expired, strict=True):
+    is_expired = last.is_expired(fills.last)
+    for part, is_over in zip(last.left, is_expired, strict=True):
         if not is_over:
-            sums, sign = of_key[stage.numbers[part.row]], 1 if part.is_long else -1
+            sums, sign = of_key[last.numbers[part.row]], 1 if part.is_long else -1
             sums.held += sign * part.quantity
             sums.held_value += sign * part.value * unit
     scale = 10**decimals
-    made = RealisedPnl._of(
+    pnl = RealisedPnl._of(
         (
             *(*sums.facts.lead, sums.quantity, sums.cost / scale, sums.proceeds / scale),
             (sums.proceeds - sums.cost) / scale,
             *(sums.unmatched, sums.unmatched_value / scale, sums.held, sums.held_value / scale),
         )
-        for sums in found.values()
+        for sums in sums_of.values()
     )
-    made.days = fills.days if fills.day is None else (fills.day,)
-    made._facts = {key: (sums.facts.multiplier, sums.facts.kind) for key, sums in found.items()}
-    made._matches = lambda: _one([each.matches() for each in stages])
-    made.unmatched = _one([each.lots(each.unmatched, UNMATCHED) for each in stages])
-    lots = stage.lots(stage.left, as_of=fills.as_of())
-    made.open_lots, made.expired = (
-        lots._taken([row for row, each in enumerate(is_expired) if each is wanted])
+    pnl.days = fills.days if fills.day is None else (fills.day,)
+    pnl._facts = {key: (sums.facts.multiplier, sums.facts.kind) for key, sums in sums_of.items()}
+    pnl._matches = lambda: _one([stage.matches() for stage in stages])
+    pnl.unmatched = _one([stage.lots(stage.unmatched, UNMATCHED) for stage in stages])
+    lots = last.lots(last.left, as_of=fills.as_of())
+    pnl.open_lots, pnl.expired = (
+        lots._taken([row for row, is_over in enumerate(is_expired) if is_over is wanted])
         for wanted in (False, True)
     )
-    for each in stages:
-        each.note_ties()
-        each.note(UNOPENED, "sale", each.unmatched)
-    stage.note(EXPIRED, "lot", compress(stage.left, is_expired))
+    for stage in stages:
+        stage.note_ties()
+        stage.note(UNOPENED, "sale", stage.unmatched)
+    last.note(EXPIRED, "lot", compress(last.left, is_expired))
     if fills.changes:
-        fills.notes += [note for each in stages for note in each.fills.notes]
+        fills.notes += [note for stage in stages for note in stage.fills.notes]
     if not fills.is_by_isin:
-        fills.notes += elsewhere(made)
-    return made
+        fills.notes += elsewhere(pnl)
+    return pnl
 
 
 def _one(tables: list[Any]) -> Any:
     """Returns tables of one kind as one."""
     first, *others = tables
-    return first._over(_core.join([each._rows for each in tables])) if others else first
+    return first._over(_core.join([table._rows for table in tables])) if others else first
 
 
-class Part(NamedTuple):
-    """Part of a row that closed nothing, or is left: its value is in units."""
+class Remainder(NamedTuple):
+    """The quantity of a row that closed nothing or is left open; its value is in units."""
 
     row: int
     is_long: bool
@@ -282,15 +282,15 @@ class Matching:
             takes = "True, False or a collection of product codes such as {'I', 'M'}"
             allowed = chosen("shorts", shorts, {*products, *PRODUCTS}, takes)
             may_short = [product in allowed for product in products]
-        self.numbers = self._groups.numbers()  # the key of each row
+        self.numbers = self._groups.numbers()  # the number of each row's key
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
         permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
-        self.found, unmatched, left, self.totals, self._tied = self._groups.match(
+        self.closings, unmatched, left, self.totals, self._tied = self._groups.match(
             self._buy, self.decimals, *limits, permitted, day, self._origin()
         )
         self.unmatched, self.left = (
-            list(map(Part._make, zip(*parts, strict=True))) for parts in (unmatched, left)
+            list(map(Remainder._make, zip(*parts, strict=True))) for parts in (unmatched, left)
         )
 
     def _origin(self) -> list[int]:
@@ -318,7 +318,7 @@ class Matching:
                 txn_type=self._sell if part.is_long else self._buy,
                 trade_no=None,
                 quantity=part.quantity,
-                traded_price=None,  # which is no proof of the multiplier
+                traded_price=None,  # a settlement price does not prove the multiplier
                 trade_value=float(price * part.quantity * (multiplier or 0)),
                 exch_trade_time=at if self._zone is None else _in(self._zone, at, IST),
             )
@@ -327,14 +327,14 @@ class Matching:
             self._settled = len(closing)
             settlements = _core.from_rows("Trade", closing)
             self._rows = _core.join([self._rows, settlements.with_zone(self._zone)])
-            self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
+            self._groups = _core.Groups([self._rows], KEY)  # known keys keep their numbers
             self.match(day, shorts)
 
     def moves(self) -> Iterator[Move]:
         """Yields each part that was opened."""
         (times,) = self._rows.cells([*range(len(self._rows))], [_TRADED[1]])
         days = [None] * self._opening + [time.date() for time in times[self._opening :]]
-        for lot, trade, is_long, quantity, cost, proceeds in zip(*self.found, strict=True):
+        for lot, trade, is_long, quantity, cost, proceeds in zip(*self.closings, strict=True):
             held = (quantity, cost) if is_long else (-quantity, -proceeds)
             yield Move(self._lead(lot), days[lot], days[trade], *held, proceeds - cost)
         for part in self.left:
@@ -358,7 +358,7 @@ class Matching:
         leads = [facts.lead for facts in self.facts]
         self.fills.note_rows(TIED, dict.fromkeys(self._tied), self.numbers, leads)
 
-    def note(self, problem: str, noun: str, parts: Iterable[Part]) -> None:
+    def note(self, problem: str, noun: str, parts: Iterable[Remainder]) -> None:
         """Notes parts of rows by key."""
         for number, count in Counter(self.numbers[part.row] for part in parts).items():
             text = counted(count, noun)
@@ -370,31 +370,31 @@ class Matching:
 
     def matches(self) -> Matches:
         """Returns which trade closed which lot."""
-        lots, trades, is_long, quantities, costs, proceeds = self.found
+        lots, trades, is_long, quantities, costs, proceeds = self.closings
         sides = list(zip(lots, trades, is_long, strict=True))
-        bought = [lot if each else trade for lot, trade, each in sides]
-        sold = [trade if each else lot for lot, trade, each in sides]
+        bought = [lot if was_bought else trade for lot, trade, was_bought in sides]
+        sold = [trade if was_bought else lot for lot, trade, was_bought in sides]
         scale, cells = 10**self.decimals, self._rows.cells
         opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
         closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
         columns: list[list[Any]] = [
             *self._columns(trades),
-            [LONG if each else SHORT for each in is_long],
+            [LONG if was_bought else SHORT for was_bought in is_long],
             *(*cells(bought, _TRADED), *cells(sold, _TRADED)),
             *(closed, quantities),
-            *([each / scale for each in column] for column in (costs, proceeds)),
-            [each / scale for each in map(sub, proceeds, costs)],
+            *([units / scale for units in column] for column in (costs, proceeds)),
+            [units / scale for units in map(sub, proceeds, costs)],
             [later or earlier for earlier, later in zip(old, new, strict=True)],
             [
                 since and (at.date() - since.date()).days
                 for since, at in zip(opened, closed, strict=True)
             ],
         ]
-        made = Matches._of_columns(columns, self._zone)
-        return made.sort("close_time") if self._settled else made
+        matches = Matches._of_columns(columns, self._zone)
+        return matches.sort("close_time") if self._settled else matches
 
     def lots(
-        self, parts: list[Part], side: str | None = None, as_of: datetime | None = None
+        self, parts: list[Remainder], side: str | None = None, as_of: datetime | None = None
     ) -> Lots:
         """Returns parts of rows as lots."""
         rows = [part.row for part in parts]

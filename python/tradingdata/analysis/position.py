@@ -121,9 +121,9 @@ def positions(
         DataWarning: If the result has issues.
     """
     fills = Fills(trades, day, buy, sell, multipliers=multipliers, timed=False)
-    made = positions_of(fills, buy, sell)
-    made.days = fills.days if fills.day is None else (fills.day,)
-    return noted(made, fills.notes)
+    result = positions_of(fills, buy, sell)
+    result.days = fills.days if fills.day is None else (fills.day,)
+    return noted(result, fills.notes)
 
 
 def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
@@ -139,7 +139,7 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
     totals = dict(zip(zip(sides.coarser(KEY), codes, strict=True), sums, strict=True))
     scale = 10**decimals
     none = (0, 0, 0)
-    made = []
+    summed = []
     for number, (lead, multiplier, kind) in enumerate(facts):
         purchases, bought, paid = totals.get((number, buy), none)
         sales, sold, received = totals.get((number, sell), none)
@@ -152,5 +152,5 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
             for quantity, value in ((bought, paid), (sold, received))
         ]
         net = (bought - sold, (received - paid) / scale)
-        made.append((*lead, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
-    return Positions._of(made)
+        summed.append((*lead, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
+    return Positions._of(summed)

@@ -123,10 +123,10 @@ def execution_quality(
     sides = _core.Groups([rows, fills], (*ORDER_KEY, "txn_type"))
     places = _core.decimals_of([(rows, "quantity")])
     decimals = _core.decimals_of([(fills, "trade_value"), (rows, "price")])
-    made, notes = [], []
+    measured, notes = [], []
     numbers = sides.numbers(1) if entered else []
     doubtful = {numbers[row] for row in entered}
-    all_sides = _sides(sides, rows, fills, places, decimals, multipliers)
+    all_sides = _executions(sides, rows, fills, places, decimals, multipliers)
     opened = _first_received(all_sides)
     for side in all_sides:
         lead = side.lead
@@ -148,7 +148,7 @@ def execution_quality(
             sign = 1 if lead.txn_type == buy else -1
             improvement = sign * (side.prices // side.legs * shares - side.value)
         latency, waited = _latency_and_wait(side, opened)
-        made.append(
+        measured.append(
             (
                 *(*lead, quantity, side.filled),
                 side.filled / quantity if quantity and not is_doubtful else None,
@@ -159,10 +159,10 @@ def execution_quality(
                 None if improvement is None else improvement / 10**decimals,
             )
         )
-    return noted(ExecutionQuality._of(made, rows.zone), notes)
+    return noted(ExecutionQuality._of(measured, rows.zone), notes)
 
 
-class _Side(NamedTuple):
+class _Execution(NamedTuple):
     """A side of an order and its trades, added up exactly."""
 
     lead: Any
@@ -173,7 +173,7 @@ class _Side(NamedTuple):
     quantity: int | None
     prices: Any
     triggers: int | None
-    likeness: int  # of the prices
+    likeness: int  # whether the prices of the legs are equal
     entered: datetime | None
     received: datetime | None
     filled: int
@@ -184,16 +184,16 @@ class _Side(NamedTuple):
     proof: Proof
 
 
-def _sides(
+def _executions(
     sides: _core.Groups,
     orders: Slice,
     trades: Slice,
     places: int,
     decimals: int,
-    given: Multipliers | None,
-) -> list[_Side]:
+    multipliers: Multipliers | None,
+) -> list[_Execution]:
     """Returns the sides that have an order, those of one order together."""
-    lookup = None if given is None else Lookup("multipliers", given)
+    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
     columns: Any = zip(
         leads_at(orders, sides.first()),
         range(len(sides)),
@@ -212,8 +212,8 @@ def _sides(
         multipliers_at(trades, sides.first(1), "row {}".format, lookup),
         strict=True,
     )
-    made = [side for side in map(_Side._make, columns) if side.legs]
-    return sorted(made, key=attrgetter("order"))
+    executed = [side for side in map(_Execution._make, columns) if side.legs]
+    return sorted(executed, key=attrgetter("order"))
 
 
 def _latency(start: datetime | None, end: datetime | None) -> float | None:
@@ -230,7 +230,7 @@ _LONGEST = timedelta(minutes=5)  # between entry and the first order that the ex
 Opened = dict[tuple[str | None, date], datetime]
 
 
-def _first_received(sides: list[_Side]) -> Opened:
+def _first_received(sides: list[_Execution]) -> Opened:
     """Returns when each exchange took its first order of each day."""
     opened: Opened = {}
     for side in sides:
@@ -240,7 +240,7 @@ def _first_received(sides: list[_Side]) -> Opened:
     return opened
 
 
-def _latency_and_wait(side: _Side, opened: Opened) -> tuple[float | None, float | None]:
+def _latency_and_wait(side: _Execution, opened: Opened) -> tuple[float | None, float | None]:
     """Returns the seconds from entry to the exchange: a latency, or else a wait.
 
     That an exchange had taken no order yet shows that it was not open, unless it is this order
@@ -253,6 +253,6 @@ def _latency_and_wait(side: _Side, opened: Opened) -> tuple[float | None, float 
         clock = start if start.tzinfo is None else start.astimezone(IST)
         early = clock.time() < _OPEN or first - start > _LONGEST
         has_waited |= start < first and early
-        if side.started is not None and side.started < end:  # a change, after it had traded
+        if side.started is not None and side.started < end:  # changed after a trade
             seconds = None
     return (None, seconds) if has_waited else (seconds, None)

@@ -56,7 +56,7 @@ class Lot(Keyed):
         return kind_of(self.expiry_date, self.strike_price)
 
 
-ATTRIBUTES = ("strike_price", "opt_type", "isin")  # of a lot, as in a trade
+ATTRIBUTES = ("strike_price", "opt_type", "isin")  # fields that lots have in common with trades
 
 
 class Lots(ResultTable[Lot]):
@@ -70,7 +70,7 @@ GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*REQUIRED, "quantity", "value")
-_OF_LOT = ("side", "time", "value", "multiplier", "as_of")  # what a trade does not have
+_OF_LOT = ("side", "time", "value", "multiplier", "as_of")  # fields that trades do not have
 _EXPECTED = (
     "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
     "(of a data frame, frame.to_dict('records'))"
@@ -92,41 +92,43 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
     expiries = missing_expiries(list(map(contract_of, read)))
     for at, expiry in expiries.items():
         known = read[at].multiplier or None
-        read[at] = read[at]._replace(  # type: ignore[attr-defined]
-            expiry_date=expiry, multiplier=known
-        )
+        read[at] = read[at]._replace(expiry_date=expiry, multiplier=known)
     return read
 
 
 def _read(argument: str, at: int, lot: object) -> Lot:
-    given = lot._asdict() if isinstance(lot, Lot) else lot  # type: ignore[attr-defined]
-    if not isinstance(given, Mapping):
+    values = lot._asdict() if isinstance(lot, Lot) else lot
+    if not isinstance(values, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
     read: dict[str, Any] = {"side": LONG}
-    if CONTRACT[-1] not in given and "multiplier" not in given:
+    if CONTRACT[-1] not in values and "multiplier" not in values:
         read["multiplier"] = 0
-    read |= {name: value for name, value in given.items() if not is_missing(value)}
-    if isinstance(expiry := read.get("expiry_date"), datetime):  # as pandas has dates
+    read |= {name: value for name, value in values.items() if not is_missing(value)}
+    if isinstance(expiry := read.get("expiry_date"), datetime):  # pandas stores dates as times
         read["expiry_date"] = expiry.date()
     try:
-        made = Lot(**read)
+        valid = Lot(**read)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"lot {at}: {error}") from None
     for name in _NEEDED:
-        if getattr(made, name) is None:
+        if getattr(valid, name) is None:
             raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
-    if made.side not in (LONG, SHORT):
-        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {made.side!r}")
-    if made.quantity < 1 or given.get("multiplier", 1) in (0, False) or (made.multiplier or 0) < 0:
+    if valid.side not in (LONG, SHORT):
+        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {valid.side!r}")
+    if (
+        valid.quantity < 1
+        or values.get("multiplier", 1) in (0, False)
+        or (valid.multiplier or 0) < 0
+    ):
         raise ValueError(
-            f"lot {at}: quantity and multiplier must be at least 1, not {made.quantity} and "
-            f"{made.multiplier}; side={SHORT!r} marks a short lot"
+            f"lot {at}: quantity and multiplier must be at least 1, not {valid.quantity} and "
+            f"{valid.multiplier}; side={SHORT!r} marks a short lot"
         )
-    return made
+    return valid
 
 
-def rows_of(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
+def as_trades(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
     """Returns the lots as trades, whose times are in this zone; a naive time is taken to be in it.
 
     Raises:
@@ -261,7 +263,7 @@ class RealisedPnl(ResultTable[Realised]):
     @property
     def matches(self) -> Matches:
         """Which trade closed which lot."""
-        if callable(self._matches):  # made when asked for, which takes as long as all the rest
+        if callable(self._matches):  # computed on first access, which takes as long as the rest
             self._matches = self._matches()
         return self._matches
 
@@ -270,10 +272,10 @@ class RealisedPnl(ResultTable[Realised]):
         return super().__reduce__()
 
     def _part(self, rows: Slice) -> RealisedPnl:
-        made = super()._part(rows)
+        part = super()._part(rows)
         if callable(self._matches):
-            made._matches = lambda: self.matches._of_keys(set(made._keys()))
-        return made
+            part._matches = lambda: self.matches._of_keys(set(part._keys()))
+        return part
 
     @property
     def realised(self) -> float:

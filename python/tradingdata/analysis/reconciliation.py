@@ -154,8 +154,8 @@ def reconcile(
         ValueError: If the tolerance is negative or not finite, if trades of one contract are
             counted in different units, or if only one of the books is localized.
     """
-    made, notes = compared(orders, trades, amount("tolerance", tolerance), multipliers)
-    return noted(made, notes)
+    result, notes = compared(orders, trades, amount("tolerance", tolerance), multipliers)
+    return noted(result, notes)
 
 
 def compared(
@@ -164,11 +164,11 @@ def compared(
     """Returns the comparison of two books, and its issues."""
     order_rows, fills = both_books(orders, trades)
     total = len(fills)
-    days = _days_of(fills, "exch_trade_time")
+    days = _days_by_party(fills, "exch_trade_time")
     began = {party: min(of_party, default=date.min) for party, of_party in days.items()}
     fills, entered, unknown = with_entries(fills, order_rows)
     order_rows, also_entered, also_unknown = with_entries(order_rows, fills)
-    covered = _days_of(order_rows, _ENTERED)
+    covered = _days_by_party(order_rows, _ENTERED)
     parties = zip(*map(fills.column, (*_PARTY, _ENTERED)), strict=True)
     numbers = [  # a trade without an entry time counts as one of the orders' days
         row
@@ -183,34 +183,34 @@ def compared(
     places = _core.decimals_of([(order_rows, "traded_qty")])
     filled = sides.sums("traded_qty", places)
     paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
-    legs = _sides(sides, 0, order_rows, also_entered, filled, paid)
+    legs = _book_sides(sides, 0, order_rows, also_entered, filled, paid)
     traded, values = sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1)
     lookup = None if multipliers is None else Lookup("multipliers", multipliers)
     proofs = multipliers_at(fills, sides.first(1), lambda row: f"row {numbers[row]}", lookup)
-    executed = _sides(sides, 1, fills, entered, traded, values, proofs)
+    executed = _book_sides(sides, 1, fills, entered, traded, values, proofs)
     units = _Units(10**places, 10 ** (decimals + places), Fraction(repr(tolerance)))
-    known = _Known(began, set(covered), unknown | also_unknown)
+    known = _Coverage(began, set(covered), unknown | also_unknown)
     rows, notes = [], []
     for leg, fill in _pairs(sides.coarser(ORDER_KEY), legs, executed):
         lead = (leg if leg.rows else fill).lead
         rows.append((*lead, _finding(leg, fill, units, known), *_amounts(leg, fill, units)))
         if fill.proof.lacks:
             notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {fill.proof.lacks}"))
-    made = Reconciliation._of(rows)
-    made.other_days = total - len(fills)
-    return made, notes
+    result = Reconciliation._of(rows)
+    result.other_days = total - len(fills)
+    return result, notes
 
 
-def _days_of(rows: Slice, field: str) -> dict[Key, set[date]]:
+def _days_by_party(rows: Slice, field: str) -> dict[Key, set[date]]:
     """Returns the days of rows by account and client."""
     first = _core.Groups([rows], [*_PARTY, f"{field}.day"]).first()
-    found: dict[Key, set[date]] = {}
+    days_by_party: dict[Key, set[date]] = {}
     for *party, at in zip(*rows.cells(first, [*_PARTY, field]), strict=True):
-        found.setdefault(tuple(party), set()).update({at.date()} if at else ())
-    return found
+        days_by_party.setdefault(tuple(party), set()).update({at.date()} if at else ())
+    return days_by_party
 
 
-class _Known(NamedTuple):
+class _Coverage(NamedTuple):
     """What is known by account and client: the first day of trades, and whether it has orders.
 
     ``unknown`` has the order numbers of which some rows do not say on which of several days they
@@ -230,7 +230,7 @@ class _Units(NamedTuple):
     tolerance: Fraction
 
 
-class _Side(NamedTuple):
+class _BookSide(NamedTuple):
     """A side of an order in one of the books, whose rows are added up; None if one lacks a value.
 
     The quantity of an order is in units, and its value a product; those of trades are not.
@@ -245,10 +245,10 @@ class _Side(NamedTuple):
     lacks_entry: bool = False
 
 
-_NONE = _Side(0, None, None), _Side(0, 0, 0)  # no leg, and no trade
+_NONE = _BookSide(0, None, None), _BookSide(0, 0, 0)  # no leg, and no trade
 
 
-def _sides(
+def _book_sides(
     sides: _core.Groups,
     part: int,
     rows: Slice,
@@ -256,22 +256,22 @@ def _sides(
     quantities: list[int | None],
     values: list[int | None],
     proofs: Iterable[Proof] = repeat(Proof(None)),
-) -> list[_Side]:
+) -> list[_BookSide]:
     """Returns each side in one of the books; ``lacking`` are rows without a time of entry."""
     likenesses = zip(*(sides.likenesses(name, part) for name in _DIFFERS), strict=True)
     leads = leads_at(rows, sides.first(part))
     columns = zip(sides.counts(part), quantities, values, likenesses, proofs, leads, strict=False)
-    made = [_Side(*facts) if facts[0] else _NONE[part] for facts in columns]
+    of_book = [_BookSide(*facts) if facts[0] else _NONE[part] for facts in columns]
     numbers = sides.numbers(part) if lacking else []
     for number in {numbers[row] for row in lacking}:
-        made[number] = made[number]._replace(lacks_entry=True)
-    return made
+        of_book[number] = of_book[number]._replace(lacks_entry=True)
+    return of_book
 
 
-Pairs = list[tuple[_Side, _Side]]
+Pairs = list[tuple[_BookSide, _BookSide]]
 
 
-def _pairs(orders: list[int], legs: list[_Side], fills: list[_Side]) -> Pairs:
+def _pairs(orders: list[int], legs: list[_BookSide], fills: list[_BookSide]) -> Pairs:
     """Returns which side of an order in the order book belongs to which in the trade book."""
     pairs = list(zip(legs, fills, strict=True))
     if max(orders, default=-1) + 1 == len(orders):  # no order has two sides
@@ -279,7 +279,7 @@ def _pairs(orders: list[int], legs: list[_Side], fills: list[_Side]) -> Pairs:
     of_order: dict[int, Pairs] = {}
     for order, pair in zip(orders, pairs, strict=True):
         of_order.setdefault(order, []).append(pair)
-    return [pair for found in of_order.values() for pair in _crossed(found)]
+    return [pair for same_order in of_order.values() for pair in _crossed(same_order)]
 
 
 def _crossed(pairs: Pairs) -> Pairs:
@@ -294,7 +294,7 @@ def _crossed(pairs: Pairs) -> Pairs:
     return sorted(pairs, key=lambda pair: not pair[0].rows)
 
 
-def _finding(leg: _Side, fill: _Side, units: _Units, known: _Known) -> str:
+def _finding(leg: _BookSide, fill: _BookSide, units: _Units, known: _Coverage) -> str:
     """Returns what the comparison of a side finds."""
     lead = (leg if leg.rows else fill).lead
     party, number = lead[:2], (lead.exchange, lead.segment, lead.order_no)
@@ -326,7 +326,7 @@ def _finding(leg: _Side, fill: _Side, units: _Units, known: _Known) -> str:
     return "price differs" if apart > allowed else AGREES
 
 
-def _difference(leg: _Side, fill: _Side) -> str:
+def _difference(leg: _BookSide, fill: _BookSide) -> str:
     """Returns the finding on the fields that must be the same."""
     for at, (name, finding) in enumerate(_DIFFERS.items()):
         likeness = leg.likenesses[at] | fill.likenesses[at]
@@ -335,7 +335,7 @@ def _difference(leg: _Side, fill: _Side) -> str:
     return AGREES
 
 
-def _amounts(leg: _Side, fill: _Side, units: _Units) -> tuple[Any, ...]:
+def _amounts(leg: _BookSide, fill: _BookSide, units: _Units) -> tuple[Any, ...]:
     """Returns the columns after the finding."""
     multiplier, shares, unit, scale = fill.proof.multiplier, fill.quantity, *units[:2]
 

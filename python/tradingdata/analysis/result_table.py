@@ -22,7 +22,7 @@ _ALL_DIGITS = 1000
 
 def exact_sum(values: Sequence[float | None]) -> float:
     """Returns the float nearest to the exact sum; ``None`` values are ignored."""
-    from decimal import Context, Decimal, localcontext  # no part of the package's import
+    from decimal import Context, Decimal, localcontext  # imported here because it is slow to import
 
     with localcontext(Context(prec=_ALL_DIGITS)):
         total = float(sum(Decimal(repr(value)) for value in values if value is not None))
@@ -31,12 +31,12 @@ def exact_sum(values: Sequence[float | None]) -> float:
     return total
 
 
-# Of rows about contracts: a symbol may have many expiries, a name has one.
+# For rows about contracts: a symbol may have many expiries, a display name has one.
 BY_CONTRACT = View(
     names=("display_name", "symbol", "security_id"),
     apart=tuple("account exchange product client_id segment expiry_date security_id".split()),
 )
-# Of rows about one side of an order.
+# For rows about one side of an order.
 BY_ORDER = View(
     "order",
     names=("order_no",),
@@ -58,8 +58,8 @@ class ResultTable(Table[Record]):
     @property
     def issues(self) -> ResultTable[Any]:
         """What the result leaves out or could not prove: ``problem``, ``count`` and ``detail``."""
-        found: ResultTable[Any] | None = self.__dict__.get("_issues")
-        return self._issues_of([]) if found is None else found
+        issues: ResultTable[Any] | None = self.__dict__.get("_issues")
+        return self._issues_of([]) if issues is None else issues
 
     @classmethod
     def _issues_of(cls, rows: Iterable[tuple[Any, ...]]) -> ResultTable[Any]:
@@ -73,19 +73,19 @@ class ResultTable(Table[Record]):
     def _of_keys(self, kept: set[tuple[Any, ...]]) -> Self:
         """Returns the rows of some keys, and those that have none."""
         keys = self._keys()
-        width = len(next(iter(kept), ()))  # a result may go by account alone
+        width = len(next(iter(kept), ()))  # the key of some results is the account alone
         rows = [row for row, key in enumerate(keys) if key[:width] in kept or not any(key)]
         return self if len(rows) == len(keys) else self._taken(rows)
 
     def _part(self, rows: _core.Slice) -> Self:
-        made = super()._part(rows)
+        part = super()._part(rows)
         belonging = {
-            name: table for name, table in vars(made).items() if isinstance(table, ResultTable)
+            name: table for name, table in vars(part).items() if isinstance(table, ResultTable)
         }
         if belonging:
-            kept = set(made._keys())
-            vars(made).update({name: table._of_keys(kept) for name, table in belonging.items()})
-        return made
+            kept = set(part._keys())
+            vars(part).update({name: table._of_keys(kept) for name, table in belonging.items()})
+        return part
 
     def _preview(
         self, columns: Sequence[str] | None = None, ends: int = ENDS
@@ -106,10 +106,10 @@ class ResultTable(Table[Record]):
     @classmethod
     def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
         """Returns a table of columns, sorted by rank; ``zone`` is that of the times."""
-        made = super()._of_columns(columns, zone)
-        ranks = made._ranks()
+        table = super()._of_columns(columns, zone)
+        ranks = table._ranks()
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
-        return made if order == list(range(len(ranks))) else cls._over(made._rows.take(order))
+        return table if order == list(range(len(ranks))) else cls._over(table._rows.take(order))
 
     def _ranks(self) -> list[Any]:
         """Returns the rank of each row, the most important least; empty to keep their order."""

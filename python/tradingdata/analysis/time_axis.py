@@ -21,7 +21,7 @@ class Days:
     """The days of a time axis. The first begins at 0, the second at 1, and so on."""
 
     def __init__(self, times: Iterable[datetime]) -> None:
-        # On the clock of the exchange; a naive time is taken to be one of it.
+        # Times on the exchange's clock; a naive time is assumed to be on it.
         self.times = [
             at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times
         ]
@@ -76,7 +76,7 @@ class Days:
         ax.set_xticks(ticks, texts)
         days = range(len(self.days) + 1) if 1 < len(self.days) <= 4 * _MOST_TICKS else ()
         ax.xaxis.set_minor_locator(FixedLocator(days) if days else NullLocator())
-        pad = 0.01 * (high - low)  # for half a marker
+        pad = 0.01 * (high - low)  # room for half a marker
         ax.set(xlim=(low - pad, high + pad), xlabel=label)
 
 

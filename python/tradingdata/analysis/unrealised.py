@@ -15,7 +15,7 @@ from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, about, noted, unused
 from .keys import CONTRACT, Key, Keyed, contract_of, key_of, lead_of
 from .position import Positions
-from .realised import LONG, SHORT, GivenLots, RealisedPnl, read_lots, rows_of
+from .realised import LONG, SHORT, GivenLots, RealisedPnl, as_trades, read_lots
 from .result_table import BY_CONTRACT, ResultTable
 
 
@@ -115,21 +115,18 @@ def unrealised_pnl(
     if changes or is_by_isin(match_by):
         if isinstance(lots, Positions):
             raise ValueError("positions have no lots: pass the result of realised_pnl")
-        given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
-        held = read_lots("lots", given)
+        still_open = lots.open_lots if isinstance(lots, RealisedPnl) else lots
+        held = read_lots("lots", still_open)
         zone = next((lot.time.tzinfo for lot in held if lot.time), None)
         held, notes = begun(held, moments_of(changes, zone), zone, None, {})
         if is_by_isin(match_by):
-            rows, price_of.same, more = by_isin(rows_of(held, zone, LONG, SHORT))
+            rows, price_of.same, more = by_isin(as_trades(held, zone, LONG, SHORT))
             notes += more
             ids = zip(*map(rows.column, CONTRACT), strict=True)
             held = list(map(under, held, ids))
-        lots = [
-            lot._replace(multiplier=1) if lot.multiplier == 0 else lot  # type: ignore[attr-defined]
-            for lot in held
-        ]
-    made = valued(lots, price_of)
-    return noted(made, notes + notes_of(made, price_of))
+        lots = [lot._replace(multiplier=1) if lot.multiplier == 0 else lot for lot in held]
+    result = valued(lots, price_of)
+    return noted(result, notes + notes_of(result, price_of))
 
 
 def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
@@ -138,20 +135,23 @@ def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
     for row in values.unpriced:
         problem = UNPRICED if row.price is None else UNPROVED
         notes.append(about(lead_of(row), problem, "in no sum"))
-    if notes:  # otherwise what else a list of closing prices has is no mistake
+    if notes:  # else a list with more contracts is fine
         notes += unused("prices", price_of.unmatched(map(contract_of, values)))
     return notes
 
 
 def valued(lots: Any, price_of: Lookup) -> UnrealisedPnl:
     """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
-    given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
+    still_open = lots.open_lots if isinstance(lots, RealisedPnl) else lots
     if isinstance(lots, (RealisedPnl, Positions)):  # a price may be that of a closed contract
         contracts = zip(*map(lots._column, CONTRACT), strict=True)
         last = max(lots.days, default=date.min)
         price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
-    found = _of_positions(given) if isinstance(given, Positions) else _of_lots(given)
-    return UnrealisedPnl._of(_row(each, price_of) for each in found)
+    if isinstance(still_open, Positions):
+        opened: Iterable[Open] = _of_positions(still_open)
+    else:
+        opened = _of_lots(still_open)
+    return UnrealisedPnl._of(_unrealised_row(held, price_of) for held in opened)
 
 
 # A row of the key, the open quantity, positive if long, and the exact value it was traded for; the
@@ -170,12 +170,12 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
 
 
 def _of_lots(lots: Any) -> Iterable[Open]:
-    found: dict[Key, Open] = {}
+    by_key: dict[Key, Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
-        multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # shares are counted as such
+        multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # 0 stands for shares
         key = key_of(lot)
-        _, quantity, value, known, kind = found.get(
+        _, quantity, value, known, kind = by_key.get(
             key, (lot, 0, Fraction(0), multiplier, lot.kind)
         )
         if known != multiplier:
@@ -184,13 +184,13 @@ def _of_lots(lots: Any) -> Iterable[Open]:
                 f"and {multiplier}: convert their quantities"
             )
         value += sign * Fraction(repr(lot.value))
-        found[key] = (lot, quantity + sign * lot.quantity, value, known, kind)
-    return found.values()
+        by_key[key] = (lot, quantity + sign * lot.quantity, value, known, kind)
+    return by_key.values()
 
 
-def _row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
+def _unrealised_row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
     key, quantity, value, multiplier, kind = held
-    price = price_of(key) if quantity else Fraction(0)  # equal lots of both sides need none
+    price = price_of(key) if quantity else Fraction(0)  # lots that cancel out need no price
     shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
     market = None if price is None or shares is None else price * shares
     return (
