@@ -152,7 +152,7 @@ def counts(text: str) -> list[int]:
         ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
         ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
         ("fetch new --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
-        ("sql {kept} SELEC", Code.USAGE, "DuckDB rejects the query"),
+        ("sql {kept} SELEC", Code.USAGE, "DuckDB cannot run the query"),
         ("sql {kept} DROP-TABLE", Code.USAGE, "DuckDB"),
     ],
 )

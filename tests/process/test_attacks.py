@@ -11,7 +11,7 @@ import pytest
 from calls import run_child
 
 ATTACK = '''
-import duckdb, inspect, os, warnings
+import inspect, os, warnings
 import datetime as dt
 from service import as_json, envelope, orders, stocks, trades
 
@@ -110,9 +110,6 @@ for name, value in callables():
             text = str(error)
             if any(raw in text for raw in RAW):
                 bad.add(f"{name}: {type(error).__name__}: {text.splitlines()[0][:90]}")
-        except duckdb.Error as error:
-            if name != "Archive.sql":
-                bad.add(f"{name}: {type(error).__name__}: {str(error)[:90]}")
         except Exception as error:
             bad.add(f"{name}: {type(error).__name__}: {str(error)[:90]}")
         try:

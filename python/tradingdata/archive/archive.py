@@ -21,7 +21,7 @@ from . import coverage, ingest
 from .coverage import Clock, Day, Line, MissingDay, Span, months_of, sessions_of, span_of
 from .databases import cursor, explained
 from .ingest import KINDS, ArchiveFetch, Fetched, Ingest, StoredBook
-from .reader import OrderState, Reader, lines_of
+from .reader import OrderState, Reader, fetch_lines
 from .store import BOOKS, Store, settled, store_of
 from .views import Parameters, QueryResult
 
@@ -83,7 +83,7 @@ class Archive:
     ) -> None:
         place = text("path", validate.path("path", path))
         begins = None if day_start is None else validate.time_of_day("day_start", day_start)
-        given: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
             "day_start": begins and begins.isoformat("minutes"),
             "calendar": calendar if isinstance(calendar, str) else None,
@@ -99,7 +99,7 @@ class Archive:
         root = place if "://" in place else os.path.abspath(place)
         self._store = store_of(root, storage_options)
         with explained(root, "read"):
-            known = settled(self._store, given, create=flag("create", create))
+            known = settled(self._store, settings, create=flag("create", create))
         if calendar is None:
             is_open = sessions_of(known["calendar"])
 
@@ -190,8 +190,8 @@ class Archive:
         finally:
             arrivals.flush()
         _warn(remarks)
-        found = arrivals.found(labels, several=accounts is not None)
-        return found if accounts is not None else found[labels[0]]
+        entries = arrivals.entries_of(labels, several=accounts is not None)
+        return entries if accounts is not None else entries[labels[0]]
 
     def add(
         self, book: StoredBook, *, account: str | None = None, at: datetime | None = None
@@ -277,7 +277,8 @@ class Archive:
         Returns:
             By how many the number of files decreased.
         """
-        return self._reader.retried(lambda _: self._ingest.compact())  # one may hide a file
+        # Another compaction may hide a file meanwhile.
+        return self._reader.retried(lambda _: self._ingest.compact())
 
     # -- reading --
 
@@ -396,7 +397,8 @@ class Archive:
         Raises:
             ArchiveError: The query reads a book of which days were never fetched, or does not only
                 read.
-            duckdb.Error: DuckDB rejects the query, or a whole number is not in -2^63 to 2^63 - 1.
+            ConfigurationError: DuckDB cannot run the query, or a whole number of its result is
+                not in -2^63 to 2^63 - 1.
         """
         days, ok = (start, end, account), flag("missing_ok", missing_ok)
         return self._reader.query(text("query", query), days, parameters, missing_ok=ok)
@@ -429,7 +431,7 @@ class Archive:
         """
         span = span_of(start, end, account)
         with self._reader.log(span) as log:
-            lines = lines_of(log, span)
+            lines = fetch_lines(log, span)
             return [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in lines]
 
     def missing(
@@ -440,7 +442,8 @@ class Archive:
         A complete trade response covers the days of its rows and, from ``day_start``, the day on
         which it was received; an order response covers its day, also without rows. A day that is no
         session is missing only if a fetch failed, or if it is the only one asked for. An account is
-        expected from its first response or failure until it is retired.
+        expected from its first response or failure until it is retired; one that ``account``
+        names is expected on the days before too.
 
         Args:
             start: The first day.

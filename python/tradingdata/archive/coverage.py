@@ -29,7 +29,7 @@ class Log:
 
     def __init__(self, withdrawn: Iterable[str] = ()) -> None:
         self.commits: dict[str, Json] = {}
-        self.damaged: dict[str, str] = {}  # the problem by the commit
+        self.damaged: dict[str, str] = {}  # the problem of each, by commit
         self.drafts: set[str] = set()  # commits that were begun
         self.known: set[str] = set()  # commits, also those that were merged
         self.saw: dict[str, Json] = {}  # commits that others saw
@@ -39,10 +39,10 @@ class Log:
         self.withdrawn = set(withdrawn)
         # Of responses and failures that were not withdrawn, by account and book, and day.
         self.days: dict[tuple[str, str], dict[str, list[Line]]] = {}
-        self.newest: dict[tuple[str, str], Line] = {}  # the response received last, by the same
+        self.newest: dict[tuple[str, str], Line] = {}  # responses received last, by the same
         self.covered: dict[tuple[str, str], set[str]] = defaultdict(set)
         self.since: dict[str, str] = {}
-        self.retired: dict[str, tuple[str, str]] = {}  # the time of the line, with the day
+        self.retired: dict[str, tuple[str, str]] = {}  # when it was retired, and the last day
 
     def update(self, contents: Mapping[str, Json]) -> Log:
         """Returns this log with the commits that are there, or another one if some are not."""
@@ -74,7 +74,7 @@ class Log:
                     self.contents[file["path"]].add(line["id"])
                     files = self.files.setdefault((line["id"], month), [])
                     files.append(file)
-                    files.sort(key=lambda each: str(each["path"].rpartition("/")[2]))
+                    files.sort(key=lambda file: str(file["path"].rpartition("/")[2]))
 
     def _add_line(self, line: Line) -> None:
         account, book, filed = line["account"], line["book"], line["filed"]
@@ -98,35 +98,35 @@ class Log:
 
     def heads(self) -> list[Json]:
         """Returns the commits that no other saw, for the next one to name."""
-        merged = {name for each in self.commits.values() for name in each["commits"][:-1]}
+        merged = {name for commit in self.commits.values() for name in commit["commits"][:-1]}
         return [
             {
                 "commit": name,
-                "days": extent_of(each["lines"]),
-                # Not those of chance, of a retirement or a failure.
+                "days": extent_of(commit["lines"]),
+                # A retirement or a failure has a random id, which no other commit repeats.
                 "ids": [
-                    x["id"] for x in each["lines"] if x["source"] != "retire" and not x["error"]
+                    x["id"] for x in commit["lines"] if x["source"] != "retire" and not x["error"]
                 ],
             }
-            for each in self.commits.values()
-            if (name := each["commits"][-1]) not in self.saw and name not in merged
+            for commit in self.commits.values()
+            if (name := commit["commits"][-1]) not in self.saw and name not in merged
         ]
 
     def merged(self) -> dict[str, str]:
         """Returns the log files that others make superfluous, each with one that is greater."""
         contents = {
-            path: (set(each["commits"]), {line["id"] for line in each["lines"]})
-            for path, each in sorted(self.commits.items())
+            path: (set(commit["commits"]), {line["id"] for line in commit["lines"]})
+            for path, commit in sorted(self.commits.items())
         }
         large = [path for path, (commits, _) in contents.items() if len(commits) > 1]
-        found = {}
+        superfluous = {}
         for path, (commits, ids) in contents.items():
             for other in large:
                 same_month = other.split("/")[1] == path.split("/")[1]
                 has_all = commits <= contents[other][0] and ids <= contents[other][1]
                 if same_month and other > path and has_all:
-                    found[path] = other
-        return found
+                    superfluous[path] = other
+        return superfluous
 
 
 def months_of(line: Line) -> set[str]:
@@ -185,7 +185,7 @@ class Span(NamedTuple):
         return str(self.first or date.min), str(self.last or date.max)
 
 
-class Part(NamedTuple):
+class DayPart(NamedTuple):
     """The responses with the newest states of a book of an account and a day, the newest last.
 
     ``rows`` is the number of rows of the day that they have together.
@@ -218,7 +218,7 @@ def accounts_of(log: Log) -> dict[str, tuple[date, date]]:
 
     A fetch after an account was retired, of a later day, ends its retirement.
     """
-    found = {}
+    spans = {}
     for account, since in sorted(log.since.items()):
         at, retired = log.retired.get(account, ("", ""))
         later = [
@@ -231,43 +231,43 @@ def accounts_of(log: Log) -> dict[str, tuple[date, date]]:
         ]
         is_retired = retired and max(later, default="") <= at
         until = date.fromisoformat(retired) if is_retired else date.max
-        found[account] = (date.fromisoformat(since), until)
-    return found
+        spans[account] = (date.fromisoformat(since), until)
+    return spans
 
 
-def _keys(log: Log, book: str, account: str | None) -> list[tuple[str, str]]:
+def _book_keys(log: Log, book: str, account: str | None) -> list[tuple[str, str]]:
     return [key for key in log.days if key[1] == book and account in (None, key[0])]
 
 
 def extent(log: Log, book: str, account: str | None) -> tuple[date, date] | None:
     """Returns the first and the last day of a book, or None without any."""
-    days = [day for key in _keys(log, book, account) for day in log.days[key]]
+    days = [day for key in _book_keys(log, book, account) for day in log.days[key]]
     return (date.fromisoformat(min(days)), date.fromisoformat(max(days))) if days else None
 
 
-def lines_of(log: Log, book: str, span: Span) -> list[tuple[str, str, list[Line]]]:
+def lines_by_day(log: Log, book: str, span: Span) -> list[tuple[str, str, list[Line]]]:
     """Returns the days and accounts of a book, in order, each with its lines."""
     low, high = span.texts()
-    found = [
+    of_days = [
         (day, key[0], log.days[key][day])
-        for key in _keys(log, book, span.account)
+        for key in _book_keys(log, book, span.account)
         for day in ({low} & log.days[key].keys() if low == high else log.days[key])
         if low <= day <= high
     ]
-    return sorted(found, key=lambda each: each[:2])
+    return sorted(of_days, key=lambda of_day: of_day[:2])
 
 
-def parts(log: Log, book: str, span: Span) -> list[Part]:
+def parts(log: Log, book: str, span: Span) -> list[DayPart]:
     """Returns the responses with the newest states of a book, by day and account."""
-    found = []
-    for day, account, lines in lines_of(log, book, span):
-        if ids := [*newest(lines, day)]:
+    of_days = []
+    for day, account, lines in lines_by_day(log, book, span):
+        if ids := [*newest_responses(lines, day)]:
             rows = {line["repeats"] or line["id"]: line["days"][day] for line in lines}
-            found.append(Part(day, account, ids, sum(rows[one] for one in ids)))
-    return found
+            of_days.append(DayPart(day, account, ids, sum(rows[one] for one in ids)))
+    return of_days
 
 
-def newest(lines: Sequence[Line], day: str) -> dict[str, Rank]:
+def newest_responses(lines: Sequence[Line], day: str) -> dict[str, Rank]:
     """Returns the responses with the newest states of a day, each with its rank, the newest last.
 
     These are the newest response that has rows, and those of whose records a newer one lacks some.
@@ -315,7 +315,7 @@ def gaps(
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for label, since, until in expected:
         for book, (start, end) in sorted(books.items()):
-            keys = _keys(log, book, label)
+            keys = _book_keys(log, book, label)
             low, high = str(max(since, start)), str(min(until, end))
             skip = set() if counts else set().union(*(log.covered[key] for key in keys))
             for day in due.union(*(log.days[key] for key in keys)) - skip:

@@ -54,7 +54,7 @@ def _renew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
-atexit.register(lambda: _shared.cache_clear())  # while the types of DuckDB are there
+atexit.register(lambda: _shared.cache_clear())  # before DuckDB's types are destroyed
 
 
 def cursor(folder: str | None = None) -> Any:
@@ -71,7 +71,7 @@ def connection(folder: str | None = None) -> Iterator[Any]:
         except duckdb.Error as error:
             redacted(error)
             raise
-        except RuntimeError as error:  # what DuckDB makes of a Ctrl-C on the main thread
+        except RuntimeError as error:  # DuckDB raises it for a Ctrl-C on the main thread
             if "interrupted" in str(error):
                 raise KeyboardInterrupt from None
             raise

@@ -48,7 +48,7 @@ class Disk:
         """Writes a file at once, unless it exists."""
         draft = f".{path}-{os.getpid()}-{time.monotonic_ns()}.draft"
         self.put(draft, content)
-        make_private(self.root)  # also a folder that was there
+        make_private(self.root)  # also if the folder existed before
         with suppress(FileExistsError):
             os.link(self.local(draft), self.local(path))
         self.remove(draft)
@@ -127,8 +127,8 @@ class Objects:
     def names(self, folder: str) -> set[str]:  # noqa: D102
         self._files.invalidate_cache()
         with suppress(FileNotFoundError):
-            found = self._files.ls(f"{self._base}/{folder}", detail=False)
-            return {name.rstrip("/").rpartition("/")[2] for name in found}
+            names = self._files.ls(f"{self._base}/{folder}", detail=False)
+            return {name.rstrip("/").rpartition("/")[2] for name in names}
         return set()
 
     def read(self, path: str) -> bytes:  # noqa: D102

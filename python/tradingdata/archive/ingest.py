@@ -19,7 +19,7 @@ from ..display.text import counted
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import on_clock, row_type
 from . import views
-from .coverage import Line, Log, months_of, newest, rank_of
+from .coverage import Line, Log, months_of, newest_responses, rank_of
 from .databases import connection, explained
 from .store import Rows, Store
 
@@ -32,7 +32,7 @@ _BATCH, _PATIENCE = 400, 2.0  # responses, and seconds after which what has arri
 _EARLIEST = date(1990, 1, 1)
 _LATEST = date(2200, 1, 1)
 _CLOCKS_AGREE = timedelta(minutes=2)
-_LIKELY = range(2026, 2100)  # years that a clock may show which decides a day
+_LIKELY = range(2026, 2100)  # years in which a service's clock is believed
 _AHEAD = timedelta(366)  # a trade of a later day has a wrong time
 
 
@@ -171,8 +171,8 @@ class Ingest:
         with connection() as opened:
             with self.files.lock:  # so that no other thread changes the log meanwhile
                 log = self.files.log()
-                for each in received:
-                    line = self._line_of(each, remarks)
+                for arrival in received:
+                    line = self._line_of(arrival, remarks)
                     known = log.lines.get(line["id"])
                     if known and self.files.is_sound(log, known, intact=True):
                         gone = log.is_withdrawn(known)
@@ -183,15 +183,15 @@ class Ingest:
                                 "book with another time (`at`) to have its records again"
                             )
                         continue  # the same response once more
-                    if each.book is not None and not self._repeats(log, line):
-                        content = self._content_of(each, line, remarks)
+                    if arrival.book is not None and not self._repeats(log, line):
+                        content = self._content_of(arrival, line, remarks)
                         self._compare(opened, log, content)
                         for month in months_of(line):
-                            contents.setdefault((each.name, month), []).append(content)
+                            contents.setdefault((arrival.name, month), []).append(content)
                     lines.append(line)
                     entries.append(self.entry(line))
             if lines:
-                tables = [_rows_of(opened, *each) for each in sorted(contents.items())]
+                tables = [_row_file(opened, *content) for content in sorted(contents.items())]
                 self.files.commit(lines, tables)
         return entries
 
@@ -202,11 +202,11 @@ class Ingest:
         line["at"] = line["local"] = at and _text_of(at)
         response = None if book is None else book.response
         call: Any = received.error or response
-        # A time that a caller gave needs no other.
+        # The service's clock does not correct a time that the caller passed.
         served = response.served_at if response and response.received_at == at else None
         if (seconds := getattr(received.error, "_served_at", None)) is not None:
             served = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-            # What answers in place of the service is not believed to be days away.
+            # The clock of a proxy that responds in place of the service may be days off.
             if at and at.year in _LIKELY and abs(at - served) > timedelta(days=2):
                 served = None
         # The service's clock is that of the response's start, and attempts before it took a while.
@@ -222,7 +222,7 @@ class Ingest:
         clock = (at or datetime.now(UTC)).astimezone(self.zone)
         line["day"] = str(clock.date() - timedelta(clock.time() < self.day_start))
         if book is None:
-            # Half of a surrogate pair cannot be written, and the books would be lost with it.
+            # A lone surrogate cannot be written, and would prevent the commit of the books.
             message = str(received.error).encode(errors="replace").decode()
             error = type(received.error).__name__
             return line | {"error": error, "message": message, "days": {line["day"]: 0}}
@@ -288,7 +288,7 @@ class Ingest:
         line = content.line
         lines = log.days.get((line["account"], line["book"]), {})
         rank, days = rank_of(line), {*line["days"], line["day"]}
-        fronts = [newest(lines[day], day) for day in days if day in lines]
+        fronts = [newest_responses(lines[day], day) for day in days if day in lines]
         older = {one for front in fronts for one, at in front.items() if at < rank}
         if not older or not len(content.rows):
             return
@@ -300,12 +300,12 @@ class Ingest:
             line["covers"] = views.covered(connection, content, pairs, whole=whole)
 
 
-def _rows_of(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
+def _row_file(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
     book, month = key
     days = [day for content in contents for day in content.line["days"].items()]
     rows = sum(count for day, count in days if day[:7] == month)
-    # Several files of a commit would share the names of registered rows.
-    return Rows(book, month, rows, partial(views.write, connection, month, contents, rows))
+    # Written one after the other, because the files share the names of registered rows.
+    return Rows(book, month, rows, partial(views.write_month, connection, month, contents, rows))
 
 
 def _sent(book: StoredBook) -> _core.Slice | None:
@@ -325,7 +325,7 @@ def _line(source: str) -> Line:
         **dict.fromkeys(("account", "book", "message"), ""),
         "source": source,
         "at": None,
-        "local": None,  # the same by the local clock
+        "local": None,  # `at` by the local clock
         "filed": _text_of(datetime.now(UTC)),
         "day": str(date.today()),
         "days": {},
@@ -463,10 +463,10 @@ class Arrivals:
                     error.books = (*self.failure.books, *error.books)
                 self.failure = error
                 return
-            for each, entry in zip(pending, entries, strict=True):
-                self.entries[each.account, each.name] = entry
+            for arrival, entry in zip(pending, entries, strict=True):
+                self.entries[arrival.account, arrival.name] = entry
 
-    def found(self, labels: Sequence[str], *, several: bool) -> dict[str, Fetched]:
+    def entries_of(self, labels: Sequence[str], *, several: bool) -> dict[str, Fetched]:
         """Returns the entries by label; raises what failed.
 
         Of several accounts, the ``received`` of the AccountsError are the entries of the others.
@@ -481,11 +481,11 @@ class Arrivals:
             raise self.failure
         if errors and not several:
             raise errors[labels[0]]
-        found = FetchedByLabel(
+        entries = FetchedByLabel(
             (label, Fetched(*(self.entries[label, name] for name in CALLS)))
             for label in labels
             if label not in errors
         )
         if errors:
-            raise accounts_error(errors, found)
-        return found
+            raise accounts_error(errors, entries)
+        return entries

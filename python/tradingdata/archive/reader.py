@@ -10,16 +10,16 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _core
 from ..books.book import UNCOUNTED
 from ..books.issues import decode_issues, warn_of_lost
-from ..errors import ArchiveError
+from ..errors import ArchiveError, ConfigurationError
 from ..table.rows import Order
 from . import coverage, views
 from .coverage import Day, Line, Log, MissingDay, Span, span_of
-from .databases import connection, explained
+from .databases import connection, explained, redacted
 from .ingest import KINDS, StoredBook, time_of
 from .store import BOOKS, Store
 
 Result = TypeVar("Result")
-_NO_TIME = datetime.min.replace(tzinfo=UTC)  # before all others
+_NO_TIME = datetime.min.replace(tzinfo=UTC)  # sorts before all others
 
 
 class OrderState(NamedTuple):
@@ -89,7 +89,7 @@ class Reader:
             else:
                 label = span.account
                 extents = {name: coverage.extent(log, name, label) for name in books}
-                dated = [each for each in extents.values() if each]
+                dated = [days for days in extents.values() if days]
                 if not dated:
                     raise ArchiveError(
                         f"{self.store.root} has no fetches{f' of {label}' if label else ''}: fetch "
@@ -109,7 +109,7 @@ class Reader:
 
     def select(
         self, connection: Any, name: str, span: Span, view: str = ""
-    ) -> tuple[str, list[coverage.Part], bool]:
+    ) -> tuple[str, list[coverage.DayPart], bool]:
         """Returns the query of a view of a book, by default that of the newest states.
 
         Returns:
@@ -119,8 +119,8 @@ class Reader:
             log = self.store.log()
             if view:
                 parts = [
-                    coverage.Part(day, account, [line["id"]], line["days"][day])
-                    for day, account, lines in coverage.lines_of(log, name, span)
+                    coverage.DayPart(day, account, [line["id"]], line["days"][day])
+                    for day, account, lines in coverage.lines_by_day(log, name, span)
                     for line in lines
                     if line["days"][day] and line["repeats"] is None
                 ]
@@ -136,7 +136,7 @@ class Reader:
             stored = {file["path"]: file["rows"] for file in files.values()}
             rows = sum(part.rows for part in parts)
             is_plain = len(taken) == len(parts) and rows == sum(stored.values())
-            query = views.newest(connection, name, view or name, taken, is_plain=is_plain)
+            query = views.newest_rows(connection, name, view or name, taken, is_plain=is_plain)
             return query, parts, any(log.lines[one]["lost"] for one, _ in wanted)
 
     def define(self, connection: Any, name: str, span: Span, view: str = "") -> None:
@@ -167,14 +167,14 @@ class Reader:
         with explained(self.store.root, "read", f"the {name} of {span}"):
             sent: list[tuple[int, str]] = []
             first, *others = views.SORTED[name]
-            # The days of trades are those of their times, and the core sorts faster.
+            # Trades of several days can be sorted by time alone, which the core does faster.
             is_dated = name == "trades" or len({part.day for part in parts}) == 1
             book = self.as_book(name, connection.sql(query)) if is_dated else KINDS[name]()
             if not is_dated or has_lost or book._rows.missing([first]):
                 in_order = f"SELECT * FROM ({query}) {views.ordered(name)}"
                 book = self.as_book(name, connection.sql(in_order))
                 sent = views.sent_in(connection, name, query) if has_lost else []
-            elif len(parts) > 1 or not is_single:  # not as it was stored
+            elif len(parts) > 1 or not is_single:  # not in the order of one response
                 book = book.sort(first, *others)
             if len(book) > least or (is_single and len(book) < least):
                 raise OSError(f"{len(book)} rows where the log has {least}")
@@ -187,7 +187,7 @@ class Reader:
             query, *_ = self.select(connection, "orders", span, "order_states")
             with explained(self.store.root):
                 relation, rows = views.states(connection, query, number)
-                owners, orders = views.rows_of(relation), self.as_book("orders", rows)
+                owners, orders = views.slice_of(relation), self.as_book("orders", rows)
             shown = owners.to_dict(["fetch_id"])["fetch_id"]
             # When unchanged responses showed these again.
             again: dict[str, list[datetime]] = {one: [] for one in shown}
@@ -207,7 +207,7 @@ class Reader:
                 seen.setdefault(key, []).append((at or _NO_TIME, content, state))
         for states in seen.values():
             last = None
-            for _, content, state in sorted(states, key=lambda each: each[0]):
+            for _, content, state in sorted(states, key=lambda entry: entry[0]):
                 if content != last:
                     yield state
                 last = content
@@ -228,23 +228,24 @@ class Reader:
                 coverage.report(self.store.root, gaps, missing_ok=True)
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
-            # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
+            # If it names no view, define all, so that DuckDB can suggest the one that was meant.
             every = [(view, book) for book, names in views.VIEWS.items() for view in names]
             words = statement.lower()
-            named = [each for each in every if each[0] in words] or every
+            named = [pair for pair in every if pair[0] in words] or every
             for view, book in named:
                 if book not in lacking:
                     self.define(connection, book, span, "" if view == book else view)
             if "fetches" in words or named is every:
                 with self.log(span) as log:
-                    views.define_fetches(connection, lines_of(log, span), span)
+                    views.define_fetches(connection, fetch_lines(log, span), span)
             try:
-                return views.run(connection, self.store.root, gaps, statement, parameters)
+                return views.run_query(connection, self.store.root, gaps, statement, parameters)
             except views.Error as error:
                 if views.is_damage(error):
                     with explained(self.store.root, "read", str(span)):
                         raise
-                raise
+                reason = " ".join(redacted(error).split()).rstrip(" ^")
+                raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
 
         return self.retried(read, self.store.folder.local(""))
 
@@ -259,10 +260,10 @@ class Reader:
             sent: The numbers of rows, each with its text as it was sent.
         """
         body = f"[{','.join(text for _, text in sent)}]".encode()
-        found = (
+        issues = (
             decode_issues(_core.decode_list(book._record, body, False, self.keep)) if sent else ()
         )
-        lost = [x._replace(row=sent[x.row][0]) for x in found if x.lost and x.raw]
+        lost = [x._replace(row=sent[x.row][0]) for x in issues if x.lost and x.raw]
         if lost:
             warn_of_lost(lost, book._record)
             whole: StoredBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
@@ -278,13 +279,13 @@ class Reader:
         return book
 
 
-def lines_of(log: Log, span: Span) -> list[Line]:
+def fetch_lines(log: Log, span: Span) -> list[Line]:
     """Returns the lines of responses and failures, in the order in which they were written."""
-    found = [
+    lines = [
         line
         for line in log.lines.values()
         if line["source"] in ("fetch", "add")
         and span.account in (None, line["account"])
         and any(map(span.has, line["days"]))
     ]
-    return sorted(found, key=lambda x: (x["filed"], x["account"], x["book"], x["id"]))
+    return sorted(lines, key=lambda x: (x["filed"], x["account"], x["book"], x["id"]))

@@ -97,11 +97,11 @@ class Store:
             self.folder.create("archive.json", content.encode())
         with suppress(ValueError, LookupError, AttributeError, TypeError):  # damaged
             try:
-                found: Json = json.loads(self.folder.read("archive.json"))
+                settings: Json = json.loads(self.folder.read("archive.json"))
             except (FileNotFoundError, NotADirectoryError):
                 return None
-            if found.pop("seal") == _seal(found):
-                return found
+            if settings.pop("seal") == _seal(settings):
+                return settings
         path = f"{self.root}/archive.json"
         raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
 
@@ -124,7 +124,7 @@ class Store:
                             contents[path] = json.loads(content)
                         else:
                             damaged[_commit_of(name)] = f"{path} is not as it was written"
-            except FileNotFoundError:  # merged, and deleted since
+            except FileNotFoundError:  # it was merged and deleted meanwhile
                 continue
             self._log = self._log.update(contents)
             self._log.damaged = damaged
@@ -139,7 +139,7 @@ class Store:
         """
         with self.lock:
             heads = self.log().heads()
-        name = _name(self._now())
+        name = _commit_name(self._now())
         for line in lines:
             line["commit"] = name
         self._write(name, {"commits": [name], "saw": heads, "lines": lines}, tables)
@@ -148,7 +148,7 @@ class Store:
         folder, month = self.folder, f"log/{name[:4]}-{name[4:6]}"
         begun = f"{month}/.{name}-begun{_DRAFT}"
         files: list[Json] = []
-        written: list[tuple[str, str]] = []  # drafts and their names, what was written last first
+        written: list[tuple[str, str]] = []  # drafts and final names, the latest first
 
         def put(path: str, source: Source) -> tuple[int, str]:
             parent, _, last = path.rpartition("/")
@@ -167,10 +167,10 @@ class Store:
             body = json.dumps(content | {"files": files}, separators=(",", ":")).encode()
             log = f"{month}/{name}-{hashlib.sha256(body).hexdigest()[:32]}.json"
             if not folder.renames:
-                folder.age(begun)  # is there, unless others took it for left by a killed program
+                folder.age(begun)  # raises if a sweep has removed it as abandoned
             put(log, body)
             if not folder.renames:
-                # From here on others may rely on it, and so it is taken back only if rows are gone.
+                # Others may rely on the commit now, so it is taken back only if rows are gone.
                 try:
                     folder.age(begun)
                 except FileNotFoundError:
@@ -185,7 +185,7 @@ class Store:
                     folder.sync(parent)
                 folder.rename(*written[0])
         except BaseException:
-            # Row files before what says that they were begun.
+            # Remove row files before the draft that announces them.
             for path in (path for place in (1, 0) for path in (x[place] for x in written)):
                 with suppress(OSError):
                     folder.remove(path)
@@ -203,21 +203,21 @@ class Store:
             ArchiveError: A row file is missing.
         """
         names: dict[str, set[str]] = {}
-        found = []
+        placed = []
         for identity, month in wanted:
             files = log.files.get((identity, month), [])
             file = next((x for x in reversed(files) if self._place(x, names)), None)
             if file is None:
                 raise self._damaged(log.lines[identity], month, files)
-            found.append(file | {"place": self.folder.local(self._place(file, names) or "")})
-        return found
+            placed.append(file | {"place": self.folder.local(self._place(file, names) or "")})
+        return placed
 
     def _place(self, file: Json, names: dict[str, set[str]]) -> str | None:
         """Returns where a row file is, or None; fills the names of folders."""
         parent, _, name = file["path"].rpartition("/")
         if parent not in names:
             names[parent] = self.folder.names(parent)
-        suffix = next((each for each in ("", _MERGED) if name + each in names[parent]), None)
+        suffix = next((suffix for suffix in ("", _MERGED) if name + suffix in names[parent]), None)
         return None if suffix is None else f"{file['path']}{suffix}"
 
     def _damaged(self, line: Json, month: str, files: Sequence[Json]) -> ArchiveError:
@@ -243,7 +243,7 @@ class Store:
         """Returns whether the rows of a line are there; if ``intact``, as they were written."""
         is_there = self.is_intact if intact else lambda file: self._place(file, {}) is not None
         files = [log.files.get((line["id"], month), []) for month in months_of(line)]
-        return all(any(map(is_there, each)) for each in files)
+        return all(any(map(is_there, copies)) for copies in files)
 
     def lost(
         self, log: Log, months: Collection[str] | None = None
@@ -272,12 +272,12 @@ class Store:
                 break
             time.sleep(wait)
             log = self.log()
-        found = []
+        problems = []
         for name in sorted((log.damaged.keys() | (absent or set())) - log.known):
             problem = log.damaged.get(name) or f"the log file of the commit {name} is missing"
             if days := self._days_lost(log, name, rows.get(name, [])):
-                found.append((problem, days))
-        return found
+                problems.append((problem, days))
+        return problems
 
     def _days_lost(self, log: Log, name: str, files: Sequence[str]) -> Sequence[str]:
         """Returns the days of a lost commit of which something was not stored again."""
@@ -291,7 +291,7 @@ class Store:
             return [day for identity, day in rows if identity not in log.lines]
         if name in log.saw:
             return [] if log.lines.keys() >= set(log.saw[name]["ids"]) else days
-        # The newest commit of all, which nobody saw, and without rows.
+        # It is the newest commit, which no other names, and it has no rows.
         later = [x for x in log.lines.values() if x["commit"] > name and x["sha256"]]
         return [] if any(day in line["days"] for line in later) else days
 
@@ -312,7 +312,7 @@ class Store:
         due = {x for x in counts if counts[x] > _MANY and x < f"{self._now():%Y-%m}"}
         if many and not due:
             return 0
-        own = Store(self.folder, self._now)  # whose log no reader waits for
+        own = Store(self.folder, self._now)  # with its own lock, so that readers need not wait
         log = own.log()
         if lost := own.lost(log):
             raise ArchiveError(
@@ -332,32 +332,32 @@ class Store:
 
     def _merge(self, log: Log, month: str, paths: list[str], merge: Merge) -> None:
         inputs = [log.commits[path] for path in paths]
-        lines = {line["id"]: log.lines[line["id"]] for each in inputs for line in each["lines"]}
-        commits = sorted({name for each in inputs for name in each["commits"]})
+        lines = {line["id"]: log.lines[line["id"]] for commit in inputs for line in commit["lines"]}
+        commits = sorted({name for commit in inputs for name in commit["commits"]})
         last = datetime.strptime(_commit_of(paths[-1])[:21], _TIME).replace(tzinfo=UTC)
-        name = _name(max(self._now(), last + timedelta(microseconds=1)))
+        name = _commit_name(max(self._now(), last + timedelta(microseconds=1)))
         # The name stays in its month, whatever the clock says now.
         if f"{name[:4]}-{name[4:6]}" != month:
-            name = _name(last + timedelta(microseconds=1))
-        seen = {saw["commit"] for each in inputs for saw in each["saw"]}
-        saw = [log.saw[each] for each in sorted(seen.difference(commits))]
+            name = _commit_name(last + timedelta(microseconds=1))
+        seen = {saw["commit"] for commit in inputs for saw in commit["saw"]}
+        saw = [log.saw[name] for name in sorted(seen.difference(commits))]
         wanted: dict[tuple[str, str], list[str]] = {}
         for line in lines.values():
-            for each in months_of(line):
-                wanted.setdefault((line["book"], each), []).append(line["id"])
+            for part in months_of(line):
+                wanted.setdefault((line["book"], part), []).append(line["id"])
         tables = []
-        for (book, each), ids in sorted(wanted.items()):
-            files = [x["place"] for x in self.find(log, [(one, each) for one in ids])]
+        for (book, part), ids in sorted(wanted.items()):
+            files = [x["place"] for x in self.find(log, [(one, part) for one in ids])]
             days = [day for one in ids for day in lines[one]["days"].items()]
-            rows = sum(count for day, count in days if day.startswith(each))
-            source = merge(book, each, [*zip(files, ids, strict=True)], rows)
-            tables.append(Rows(book, each, rows, source))
+            rows = sum(count for day, count in days if day.startswith(part))
+            source = merge(book, part, [*zip(files, ids, strict=True)], rows)
+            tables.append(Rows(book, part, rows, source))
         content = {"commits": [*commits, name], "saw": saw, "lines": [*lines.values()]}
         self._write(name, content, tables)
 
     def _sweep(self, log: Log) -> None:
         """Hides the row files that were merged, and deletes what was merged a day ago."""
-        folder, before, limit = self.folder, _name(self._now() - _RETENTION), _RETENTION
+        folder, before, limit = self.folder, _commit_name(self._now() - _RETENTION), _RETENTION
         merged = log.merged()
         kept = {
             f["path"] for path, c in log.commits.items() if path not in merged for f in c["files"]
@@ -365,7 +365,7 @@ class Store:
         old = []
         for path, other in sorted(merged.items()):
             if not all(map(self.is_intact, log.commits[other]["files"])):
-                continue  # what replaces it cannot be read
+                continue  # its replacement cannot be read
             for file in log.commits[path]["files"]:
                 if folder.renames and file["path"] not in kept:
                     with suppress(FileNotFoundError):
@@ -376,7 +376,7 @@ class Store:
         files = [file["path"] for path in old for file in log.commits[path]["files"]]
         self._remove([path + suffix for path in files for suffix in ("", _MERGED)])
         known = {*log.contents, *log.commits}
-        left = []  # what killed programs left: first rows, then the log
+        left = []  # abandoned by killed programs: row files first, then log files
         for parent in (*BOOKS, "log"):
             for below in self.folder.names(parent):
                 for name in folder.names(f"{parent}/{below}"):
@@ -415,7 +415,7 @@ class Store:
 _FORMAT = 4
 
 
-@lru_cache(16)  # what was read of a log serves all of a process
+@lru_cache(16)  # all archives of a process share the log that was read
 def _of_disk(root: str, process: int) -> Store:
     return Store(Disk(root))
 
@@ -425,7 +425,7 @@ def store_of(root: str, options: dict[str, Any] | None) -> Store:
     return Store(Objects(root, options)) if "://" in root else _of_disk(root, os.getpid())
 
 
-def settled(store: Store, given: Json, *, create: bool) -> Json:
+def settled(store: Store, wanted: Json, *, create: bool) -> Json:
     """Returns the settings of an archive, which is created with these if there is none.
 
     Raises:
@@ -436,11 +436,12 @@ def settled(store: Store, given: Json, *, create: bool) -> Json:
         _check_new(root, create=create)
         default: Json = {"tradingdata": _FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
         default["calendar"] = None
-        known = store.settings(default | {x: given[x] for x in given if given[x] is not None}) or {}
-    fixed = {name: given[name] for name in given if name != "calendar"}
+        default |= {name: value for name, value in wanted.items() if value is not None}
+        known = store.settings(default) or {}
+    fixed = {name: value for name, value in wanted.items() if name != "calendar"}
     changed = [x for x in fixed if fixed[x] not in (None, known.get(x))]
-    if (found := known.get("tradingdata")) != _FORMAT:
-        problem = f"has format {found}, and this version of tradingdata reads {_FORMAT}: choose "
+    if (version := known.get("tradingdata")) != _FORMAT:
+        problem = f"has format {version}, and this version of tradingdata reads {_FORMAT}: choose "
         problem += "another path"
     elif changed:
         problem = f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass "
@@ -452,8 +453,8 @@ def settled(store: Store, given: Json, *, create: bool) -> Json:
 
 def _check_new(root: str, *, create: bool) -> None:
     """Raises ArchiveError unless the folder may become an archive."""
-    found = sorted(os.listdir(root)) if os.path.isdir(root) else []
-    strange = [name for name in found if not name.startswith(".archive.json-")]
+    names = sorted(os.listdir(root)) if os.path.isdir(root) else []
+    strange = [name for name in names if not name.startswith(".archive.json-")]
     if strange or (os.path.lexists(root) and not os.path.isdir(root)):
         kind = f"a folder with other files ({strange[0]})" if strange else "a file"
         problem = f"{root} is {kind}, not an archive of this format: choose another path"
@@ -476,7 +477,7 @@ def _seal(settings: Json) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
-def _name(at: datetime) -> str:
+def _commit_name(at: datetime) -> str:
     return f"{at.astimezone(UTC):{_TIME}}-{secrets.token_hex(6)}"
 
 

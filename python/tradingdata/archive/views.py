@@ -18,7 +18,7 @@ from duckdb import DuckDBPyRelation
 from .. import _core
 from .._util.validate import shown
 from ..books.book import UNCOUNTED
-from ..errors import ArchiveError
+from ..errors import ArchiveError, ConfigurationError
 from ..table.rows import row_type
 from ..table.table import Table
 from .coverage import Line, MissingDay, Span, report
@@ -38,7 +38,7 @@ IDENTITY = {
     name: [field for field in (*_DECLARED[name]["identity"], *more) if field != "account"]
     for name, more in {"trades": ("txn_type",), "orders": ()}.items()
 }
-# A record of these has no number, so nothing proves that it is one of another response.
+# Meets records without a number, which cannot be matched with those of other responses.
 _UNNUMBERED = {name: f"coalesce({fields[0]}, '') IN ('', '0')" for name, fields in IDENTITY.items()}
 # The times that determine the day of a row: the first that is known.
 TIMES = {name: _DECLARED[name]["event_times"] for name in IDENTITY}
@@ -47,7 +47,7 @@ SORTED = {
     name: list(dict.fromkeys((TIMES[name][0], "client_id", "row_no", *fields)))
     for name, fields in IDENTITY.items()
 }
-# The types of DuckDB that the core keeps in each way, and as which it takes them.
+# The kind of column that the core makes of each DuckDB type.
 _KINDS = {
     "integer": r"\w*INT(EGER)?|DECIMAL\(\d+,0\)",
     "number": r"FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)",
@@ -69,8 +69,10 @@ _COLUMNS = {
     for name in IDENTITY
 }
 _EMPTY = {
-    name: "SELECT {} WHERE false".format(", ".join(f"NULL::{x[1]} AS {x[0]}" for x in each.items()))
-    for name, each in _COLUMNS.items()
+    name: "SELECT {} WHERE false".format(
+        ", ".join(f"NULL::{x[1]} AS {x[0]}" for x in columns.items())
+    )
+    for name, columns in _COLUMNS.items()
 }
 _FETCHES = {
     "day": "DATE",
@@ -80,14 +82,14 @@ _FETCHES = {
     "rows": "BIGINT",
     **dict.fromkeys(("sha256", "error", "message"), "VARCHAR"),
 }
-# What differs between two responses with the same record.
+# The columns in which equal records of two responses may differ.
 _APART = ("fetch_id", "received_at", "sent", "filename", "_td_place", *UNCOUNTED)
 _CONTENT = f"*COLUMNS(lambda name: name NOT IN {_APART})"
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o such file")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 _FUNCTIONS = {"unnest", "range", "generate_series"}
-# A name of a table that is no file, which would have a dot, nor one of those behind the views.
+# The names of tables that a query may use: no file names, and no tables behind the views.
 _PLAIN = re.compile(r"(?!_td_)\w+", re.IGNORECASE)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
 
@@ -127,14 +129,14 @@ class Content(NamedTuple):
         times, (low, high) = TIMES[self.book], self.limits
         groups = _core.Groups([self.rows], [f"{time}.day" for time in times])
         cells = zip(*self.rows.cells(groups.first(), times), strict=True)
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         wrong = 0
         for known, count in zip(cells, groups.counts(), strict=True):
             days = [time.date() for time in known if time]
             wrong += 0 if not days or low <= days[0] <= high else count
             day = next((str(day) for day in days if low <= day <= high), self.line["day"])
-            found[day] += count
-        return dict(found), wrong
+            counts[day] += count
+        return dict(counts), wrong
 
     @property
     def _within(self) -> str:
@@ -145,8 +147,8 @@ class Content(NamedTuple):
         table, day = f"_td_rows_{number}", f"DATE '{self.line['day']}'"
         connection.register(table, _Arrow(self.rows, names or _core.names_of(self.rows.row_type)))
         if self.limits:
-            each = "CASE WHEN {0}::DATE {1} THEN {0}::DATE END"
-            times = [each.format(time, self._within) for time in TIMES[self.book]]
+            within = "CASE WHEN {0}::DATE {1} THEN {0}::DATE END"
+            times = [within.format(time, self._within) for time in TIMES[self.book]]
             day = f"coalesce({', '.join(times)}, {day})"
         if names or self.sent is None:
             return f"SELECT {day} AS day, *, NULL::VARCHAR AS sent FROM {table}"
@@ -154,7 +156,9 @@ class Content(NamedTuple):
         return f"SELECT {day} AS day, * FROM {table} POSITIONAL JOIN _td_sent_{number}"
 
 
-def write(connection: Any, month: str, contents: Sequence[Content], rows: int, path: str) -> None:
+def write_month(
+    connection: Any, month: str, contents: Sequence[Content], rows: int, path: str
+) -> None:
     """Writes the rows of responses that belong to a month to a file."""
     selects = []
     for number, content in enumerate(contents):
@@ -209,12 +213,14 @@ def covered(
     ids = {one for _, one in files}
     keys, times = IDENTITY[content.book], TIMES[content.book]
     names = list(dict.fromkeys((*keys, *times)))
-    # Half of the time of comparing each field; NULL is equal to nothing.
+    # Comparing hashes takes half the time of comparing fields; NULL equals nothing.
     key = f"hash({', '.join(['day', *keys])})"
     query = content.query(connection, names)
-    # Without columns that older files lack, which take a fifth of the time.
+    # Leaves out columns that older files lack, which would take a fifth of the time.
     paths = sorted({path for path, _ in files})
-    source = f"FROM {read(paths)}" if whole else rows_in(connection, content.book, files, "front")
+    source = (
+        f"FROM {parquet(paths)}" if whole else rows_in(connection, content.book, files, "front")
+    )
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT * EXCLUDE key FROM (
         SELECT fetch_id, day, {", ".join(names)},
@@ -229,10 +235,10 @@ def covered(
     SELECT DISTINCT fetch_id FROM _td_left AS p WHERE NOT ({vague}) OR NOT EXISTS (
         SELECT 1 FROM ({query}) AS r WHERE (r.day = p.day OR ({undated}))
         AND NOT {_UNNUMBERED[content.book]} AND {similar})""").fetchall()
-    return sorted(ids - {each for (each,) in left})
+    return sorted(ids - {identity for (identity,) in left})
 
 
-def read(paths: Iterable[str], options: str = "") -> str:
+def parquet(paths: Iterable[str], options: str = "") -> str:
     """Returns a table of files."""
     listed = ", ".join(quoted(escaped(path)) for path in paths)
     return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
@@ -247,13 +253,13 @@ def rows_in(
     """
     paths = sorted({path for path, _ in files})
     if whole:
-        return f"{_EMPTY[book]} UNION ALL BY NAME SELECT * FROM {read(paths)}"
+        return f"{_EMPTY[book]} UNION ALL BY NAME SELECT * FROM {parquet(paths)}"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_{name} AS
         SELECT unnest($1) AS filename, unnest($2) AS fetch_id""",
         [[path for path, _ in files], [one for _, one in files]],
     )
-    table = read(paths, ", filename = true")
+    table = parquet(paths, ", filename = true")
     return f"""{_EMPTY[book]} UNION ALL BY NAME
     SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
@@ -261,7 +267,9 @@ def rows_in(
 Taken = tuple[str, str, str, int, bool]
 
 
-def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_plain: bool) -> str:
+def newest_rows(
+    connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_plain: bool
+) -> str:
     """Returns the query of a view of a book.
 
     Args:
@@ -275,8 +283,8 @@ def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_
     if not taken:
         return _EMPTY[book]
     if is_plain:
-        return rows_in(connection, book, [each[:2] for each in taken], view, whole=True)
-    files = read(sorted({path for path, *_ in taken}), ", filename = true")
+        return rows_in(connection, book, [row[:2] for row in taken], view, whole=True)
+    files = parquet(sorted({path for path, *_ in taken}), ", filename = true")
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,
         unnest($2) AS fetch_id, unnest($3)::DATE AS day, unnest($4) AS _td_place,
@@ -288,9 +296,9 @@ def newest(connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_
     # a field that one of them lacks, or a side that a later one corrects, makes no other record.
     number, *fields = IDENTITY[book]
     apart = (
-        f"CASE WHEN min({each}) OVER one IS DISTINCT FROM max({each}) OVER one THEN {each} END"
-        for each in fields
-        if each != "txn_type"
+        f"CASE WHEN min({field}) OVER one IS DISTINCT FROM max({field}) OVER one THEN {field} END"
+        for field in fields
+        if field != "txn_type"
     )
     return f"""
     SELECT * EXCLUDE (filename, _td_place, _td_several, _td_hash, _td_count, _td_key) FROM (
@@ -355,42 +363,45 @@ class QueryResult(Table[Any]):
     __slots__ = ()
 
 
-def rows_of(found: DuckDBPyRelation) -> _core.Slice:
+def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
     """Returns the rows of a relation, whose columns have different names."""
     kinds = {
-        name: next(kind for kind, known in _KINDS.items() if re.fullmatch(known, str(each)))
-        for name, each in zip(found.columns, found.types, strict=True)
+        name: next(kind for kind, known in _KINDS.items() if re.fullmatch(known, str(type_)))
+        for name, type_ in zip(relation.columns, relation.types, strict=True)
     }
-    times = {str(each) for each in found.types if re.fullmatch(_KINDS["timestamp"], str(each))}
+    times = {
+        str(type_) for type_ in relation.types if re.fullmatch(_KINDS["timestamp"], str(type_))
+    }
     types = _TYPES | {"timestamp": "TIMESTAMPTZ" if times == {_ZONED} else "TIMESTAMP"}
     columns = []
     for at, (name, kind) in enumerate(kinds.items(), 1):
         value = f"#{at}::{types[kind]}"
         if kind in ("number", "timestamp", "date"):
             value = f"CASE WHEN isfinite({value}) THEN {value} END"
-        columns.append(f"{value} AS {_name(name)}")
+        columns.append(f"{value} AS {_quoted_name(name)}")
     row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
     try:
         # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
-        content = found.project(", ".join(columns)).materialize()
+        content = relation.project(", ".join(columns)).materialize()
         return _core.from_arrow(row, content, keep_personal_data=True)
     except duckdb.ConversionException:
-        raise duckdb.ConversionException(
-            "a whole number is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or VARCHAR"
+        raise ConfigurationError(
+            "a whole number of the result is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or "
+            "VARCHAR"
         ) from None
 
 
-def _name(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def is_damage(error: BaseException) -> bool:
     """Returns whether an error of DuckDB is one of the files and not of the query."""
-    # A broken page of a file is the base class of errors, which no mistake in a query is.
+    # DuckDB raises the base class for a broken page, and subclasses for mistakes in a query.
     return type(error) is duckdb.Error or _BROKEN.search(str(error)) is not None
 
 
-def run(
+def run_query(
     connection: Any,
     root: str,
     gaps: Sequence[MissingDay],
@@ -418,9 +429,9 @@ def run(
         raise ArchiveError(
             f"a query of {root} has more than {_LONGEST:,} characters: pass `parameters`", file=root
         )
-    found = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
+    serialized = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
     try:
-        tree = json.loads(found[0][0])
+        tree = json.loads(serialized[0][0])
     except RecursionError:
         raise ArchiveError(
             f"a query of {root} is nested too deeply: name its parts in a WITH clause", file=root
@@ -435,7 +446,7 @@ def run(
         )
 
     def result() -> QueryResult:
-        return QueryResult._over(rows_of(connection.sql(query, params=parameters).materialize()))
+        return QueryResult._over(slice_of(connection.sql(query, params=parameters).materialize()))
 
     try:
         return interruptible(connection, result)
@@ -450,7 +461,7 @@ def run(
 def _only_reads(tree: Any) -> bool:
     """Returns whether a syntax tree of DuckDB has only queries of tables with plain names."""
     nodes = [tree]
-    for node in nodes:  # which grows: a query may be nested deeper than Python calls
+    for node in nodes:  # grows meanwhile; recursion would be too deep for some queries
         if isinstance(node, list):
             nodes += node
         if not isinstance(node, dict):
@@ -472,12 +483,12 @@ def days_in(files: Sequence[str]) -> list[tuple[str, str]]:
     if not files:
         return []
     with opened() as own:
-        query = f"SELECT DISTINCT fetch_id, day::VARCHAR FROM {read(files)}"
+        query = f"SELECT DISTINCT fetch_id, day::VARCHAR FROM {parquet(files)}"
         return [tuple(row) for row in own.execute(query).fetchall()]
 
 
 def sent_in(connection: Any, book: str, query: str) -> list[tuple[int, str]]:
     """Returns the numbers of sorted rows, each with its text as it was sent, if it was stored."""
     numbered = f"SELECT row_number() OVER ({ordered(book)}) - 1 AS number, sent FROM ({query})"
-    found = connection.execute(f"FROM ({numbered}) WHERE sent IS NOT NULL ORDER BY 1").fetchall()
-    return [tuple(row) for row in found]
+    sent = connection.execute(f"FROM ({numbered}) WHERE sent IS NOT NULL ORDER BY 1").fetchall()
+    return [tuple(row) for row in sent]

@@ -94,7 +94,7 @@ class DayRange:
             from tradingdata.archive.coverage import describe
 
             remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
-        return received(lambda: work(missing_ok=True))
+        return received(lambda: fitting(partial(work, missing_ok=True)))
 
 
 @command(
@@ -256,13 +256,7 @@ def sql(
     the service's fields, and account, day and received_at.
     """
     destination = Destination(output)
-    import duckdb
-
-    try:
-        result = days.read(stored, "sql", query)
-    except duckdb.Error as error:
-        raise UsageError(f"DuckDB rejects the query: {error}") from None
-    destination.take(result)
+    destination.take(days.read(stored, "sql", query))
 
 
 @command("archive verify", "tradingdata archive verify books")
