@@ -194,14 +194,6 @@ py::object column_list(const OwnedSlice& slice, int field) {
                    [&](std::int64_t row) { return slice.columns().cell(field, row); });
 }
 
-// Whether any row has a value of the field.
-bool has_value(const OwnedSlice& self, const std::string& name) {
-  const Column& column = self.table().column(field_named(self.table(), name));
-  const auto rows = std::views::iota(self.start(), self.stop());
-  return column.nulls < self.table().rows() &&
-         std::ranges::any_of(rows, [&](std::int64_t row) { return column.valid(row); });
-}
-
 py::list cells(const OwnedSlice& self, const std::vector<std::int64_t>& rows, const Names& names) {
   const auto unknown = [&](std::int64_t row) { return row < -1 || row >= self.size(); };
   if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
@@ -353,7 +345,6 @@ void bind_slice(py::module_& module) {
       .def("column", &column, py::arg("name"))
       .def("cells", &cells, py::arg("rows"), py::arg("names"))
       .def("missing", &missing, py::arg("names"))
-      .def("has_value", &has_value, py::arg("name"))
       .def("to_dict", &to_dict, py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)
       .def("where", &where, py::arg("conditions"))

@@ -179,8 +179,10 @@ def test_an_argument_that_no_client_takes_is_reported_with_its_account(
 ) -> None:
     token = service.token("desk1")
     arguments = {"base_url": service.base_url, "access_token": token}
-    accounts = td.Accounts({"mine": arguments, "yours": {**arguments, "attemps": 1}})
-    with pytest.raises(TypeError, match="attemps") as caught:
+    with pytest.raises(TypeError, match="account 'yours': Client has no option 'token': use a"):
+        td.Accounts({"mine": arguments, "yours": {**arguments, "token": token}})
+    accounts = td.Accounts({"mine": arguments, "yours": {**arguments, "attempts": "2"}})
+    with pytest.raises(TypeError, match="attempts must be an integer") as caught:
         accounts.trade_book()
     assert caught.value.__notes__ == ["account 'yours'"]
 

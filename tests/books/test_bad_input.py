@@ -149,7 +149,7 @@ def test_no_token_says_where_to_give_one(call: Any, method: str, service: Servic
         ("search", None, TypeError, "query must be text, not NoneType"),
         ("search", b"tata", TypeError, "query must be text, not bytes"),
         ("stock", 500325, TypeError, "identifier must be text, not int"),
-        ("stock", "", td.ConfigurationError, "identifier is blank: pass a"),
+        ("stock", "", td.ConfigurationError, "identifier is blank: pass an NSE symbol, a BSE code"),
         ("stock", "  ", td.ConfigurationError, "identifier is blank: pass a"),
     ],
 )

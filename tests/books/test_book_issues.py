@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,6 +163,11 @@ class TestFromJson:
     def test_anything_else_is_refused(self, odd: Any) -> None:
         with pytest.raises(TypeError, match="takes a response body as bytes or str, not"):
             td.TradeBook.from_json(odd)
+
+    @pytest.mark.parametrize("name", ["x.json", Path("x.json")])
+    def test_for_a_file_the_error_names_load(self, name: Any) -> None:
+        with pytest.raises((TypeError, td.ConfigurationError), match=r"with TradeBook\.load"):
+            td.TradeBook.from_json(name)
 
 
 class TestResponse:

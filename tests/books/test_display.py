@@ -95,7 +95,10 @@ def test_omitted_rows_are_counted_where_the_first_column_does_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with td.sandbox.start(orders=50) as service:
-        book = service.client("desk1").trade_book().filter(quantity__gt=0)
+        trades = service.client("desk1").trade_book()
+    other = td.TradeBook(trade._replace(account="desk2") for trade in trades)
+    book = td.concat([trades, other])
+    assert "\n  account  " in repr(book)
     monkeypatch.setenv("COLUMNS", "60")
     assert "account" not in repr(book)
     assert f"\n  … {len(book) - 10} more\n" in repr(book)

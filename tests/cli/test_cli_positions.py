@@ -162,6 +162,15 @@ def test_a_day_that_was_never_fetched_is_an_error(
     assert run(command, "--missing-ok").code == Code.USAGE
 
 
+def test_the_latest_day_is_not_every_day(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    """Where no trade has a time, no day is the latest."""
+    trades = unlabelled(sandbox.client().trade_book())[:2]
+    archive = td.Archive(tmp_path / "books")
+    archive.add(td.TradeBook(trade._replace(exch_trade_time=None) for trade in trades))
+    ran = run("positions", "--archive", archive.path, "--day", "latest", "--missing-ok")
+    assert (ran.code, "no trade has a time" in ran.err) == (Code.DATA, True)
+
+
 def test_codes_that_the_service_does_not_use_are_reported(run: Run) -> None:
     ran = run("positions", "--buy", "BUY")
     assert ran.code == Code.DATA

@@ -59,7 +59,7 @@ def require(library: str, extra: str, what: str) -> Any:
         raise ModuleNotFoundError(problem, name=top) from error
     version = getattr(importlib.import_module(top), "__version__", "")
     least = MINIMUM.get(top, "")
-    if version and _numbers(version) < _numbers(least):
+    if version and _version_numbers(version) < _version_numbers(least):
         problem = f"{what} needs {top} {least} or later and found {version}: {command}"
         raise ImportError(problem, name=top)
     return module
@@ -81,7 +81,7 @@ class Later:
             return Any
 
 
-def _numbers(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     """Returns the first numbers of a version: 2, 2 of ``2.2.0rc1``."""
     return [int(part) for part in re.findall(r"\d+", version)[:2]]
 

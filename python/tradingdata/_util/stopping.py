@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 
-SLICE = 0.05  # seconds between two looks, as in the core
+SLICE = 0.05  # seconds between two checks, as in the core
 
 _thread = threading.local()
 

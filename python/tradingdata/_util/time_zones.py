@@ -31,7 +31,7 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
     local mean time (+05:53 for Asia/Kolkata). Raises TypeError for values of other types and
     ValueError for unknown names.
     """
-    if tz is None:  # of each book that is fetched: even an import that was done before takes time
+    if tz is None:  # the usual case, for each book: even a cached import takes time
         return None
     from datetime import timezone, tzinfo
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Kind = TypeVar("Kind")
 
-_ANY_KEYWORD = 0x08  # of the flags of a function's code
+_ANY_KEYWORD = 0x08  # a flag of a function's code
 _SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
@@ -131,11 +131,11 @@ def path(name: str, value: Any) -> str:
     return os.path.expanduser(decoded)
 
 
-def words(name: str, value: Any) -> str:
+def words(name: str, value: Any, *, takes: str) -> str:
     """Returns text that is not blank: what an empty search would return is not documented."""
     wanted = text(name, value)
     if not wanted.strip():
-        raise ConfigurationError(f"{name} is blank: pass a company name, a symbol or a code")
+        raise ConfigurationError(f"{name} is blank: pass {takes}")
     return wanted
 
 
@@ -149,7 +149,7 @@ def shown(value: object) -> str:
     """
     try:
         text = _core.displayed("", repr(value))  # without personal data
-    except Exception:  # of an integer with thousands of digits, or an object of the caller's
+    except Exception:  # repr fails for huge integers, and may fail for any object
         text = ""
     is_short = 0 < len(text) <= _MOST_SHOWN and "\n" not in text
     return text if is_short else f"a value of type {type(value).__name__}"

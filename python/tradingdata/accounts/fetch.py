@@ -16,7 +16,7 @@ from .._util.stopping import stop_on
 from .._util.validate import count, flag, seconds, shown
 from ..books.book import Books, OrderBook, TradeBook, concat
 from ..client.client import Client
-from ..client.options import hidden
+from ..client.options import check_names, hidden
 from ..client.profiles import load_profile
 from ..client.tokens import Held, hide
 from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
@@ -71,9 +71,9 @@ class Accounts:
         self._closed = False
         self._accounts: dict[str, Account] = {}
         # Error reporters print the local variables of a traceback.
-        given = hide(accounts)
+        hidden_accounts = hide(accounts)
         accounts = ()
-        self._accounts = named_accounts(given)
+        self._accounts = named_accounts(hidden_accounts)
         self._concurrency = count("concurrency", concurrency)
         self._progress = flag("progress", progress)
         self._clients: dict[str, Client] = {}
@@ -167,7 +167,7 @@ class Accounts:
             except TradingDataError as error:
                 error.account = error.account or label
                 return error
-            except Exception as error:  # e.g. a TypeError for an unknown option of Client
+            except Exception as error:  # such as a TypeError for the value of an option
                 error.add_note(f"account {label!r}")
                 raise
 
@@ -177,7 +177,7 @@ class Accounts:
             arrived = dict(arrivals)
         results: dict[str, Any] = {label: arrived[label] for label in self._accounts}
         errors = _refusals(results)
-        received = join([each for label, each in results.items() if label not in errors])
+        received = join([result for label, result in results.items() if label not in errors])
         if errors:
             raise accounts_error(errors, received)
         return received
@@ -187,16 +187,16 @@ class Accounts:
         """Yields the client of an account, under its label."""
         account = self._accounts[label]
         client = account if isinstance(account, Client) else self._clients.get(label)
-        made = self._make(label) if client is None else None
-        if made is not None and len(self) <= _MOST_KEPT:
-            client = self._clients.setdefault(label, made)
-            if client is not made or self._closed:  # another thread was faster
-                made.close()
+        new = self._make(label) if client is None else None
+        if new is not None and len(self) <= _MOST_KEPT:
+            client = self._clients.setdefault(label, new)
+            if client is not new or self._closed:  # another thread was faster
+                new.close()
         if client is not None:
             yield client._under(label)
-        elif made is not None:
-            with made:
-                yield made._under(label)
+        elif new is not None:
+            with new:
+                yield new._under(label)
 
     def _make(self, label: str) -> Client:
         return client_of(label, self._accounts[label], alone=len(self) == 1)
@@ -216,12 +216,14 @@ def _refusals(results: Mapping[str, Any]) -> dict[str, TradingDataError]:
 
     Times in different zones cannot be in one book. Those of the first account decide.
     """
-    errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
+    errors = {
+        label: result for label, result in results.items() if isinstance(result, TradingDataError)
+    }
     zone: Any = ...
-    for label, each in results.items():
+    for label, result in results.items():
         if label in errors:
             continue
-        own = (each[0] if isinstance(each, Books) else each)._rows.zone
+        own = (result[0] if isinstance(result, Books) else result)._rows.zone
         zone = own if zone is ... else zone
         if own != zone:
             errors[label] = ConfigurationError(
@@ -232,17 +234,17 @@ def _refusals(results: Mapping[str, Any]) -> dict[str, TradingDataError]:
     return errors
 
 
-def named_accounts(given: Held) -> dict[str, Account]:
+def named_accounts(accounts: Held) -> dict[str, Account]:
     """Returns the accounts by label; a list of profiles maps each name to itself."""
-    if isinstance(given.value, str) or not isinstance(given.value, Iterable):
-        hint = f": use [{given.value!r}]" if isinstance(given.value, str) else ""
+    if isinstance(accounts.value, str) or not isinstance(accounts.value, Iterable):
+        hint = f": use [{accounts.value!r}]" if isinstance(accounts.value, str) else ""
         raise TypeError(
-            f"accounts must be a list of profiles or a mapping, not {shown(given.value)}{hint}"
+            f"accounts must be a list of profiles or a mapping, not {shown(accounts.value)}{hint}"
         )
-    if isinstance(given.value, Mapping):
-        named = {label: _hidden(account) for label, account in given.value.items()}
+    if isinstance(accounts.value, Mapping):
+        named = {label: _hidden(account) for label, account in accounts.value.items()}
     else:
-        names = [_hidden(name) for name in given.value]
+        names = [_hidden(name) for name in accounts.value]
         if any(isinstance(name, dict) for name in names):
             raise TypeError("accounts by label are a mapping: pass {label: profile or options}")
         named = dict(zip(names, names, strict=True))
@@ -256,6 +258,8 @@ def named_accounts(given: Held) -> dict[str, Account]:
                 f"account {label!r} must be the name of a profile, the arguments of a Client or a "
                 f"client, not {type(account).__name__}"
             )
+        if isinstance(account, Mapping):
+            check_names(f"account {label!r}: Client", account)
     return named
 
 

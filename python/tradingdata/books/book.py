@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
@@ -15,7 +15,9 @@ from .._util.time_zones import zone_from
 from .._util.validate import flag, method_keywords, no_field, text
 from ..display.text import ENDS, Shown, book_cells, book_heading
 from ..display.view import VIEWS, View
-from ..table.export import KEYWORDS
+from ..errors import ConfigurationError
+from ..table.conditions import Condition, core_conditions
+from ..table.export import KEYWORDS, ArrowTable
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore, compare
@@ -28,24 +30,6 @@ from .issues import (
     warn_of_lost,
 )
 from .response import Response
-
-
-class ArrowStream(Protocol):
-    """A table that exports itself over Arrow's PyCapsule interface."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-
-
-class ArrowArray(Protocol):
-    """A batch of rows that exports itself over Arrow's PyCapsule interface."""
-
-    def __arrow_c_array__(
-        self, requested_schema: object | None = None
-    ) -> tuple[object, object]: ...
-
-
-ArrowTable = ArrowStream | ArrowArray
-
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
@@ -120,15 +104,21 @@ class Book(Table[Record]):
     def _title(self) -> str:
         return self._record
 
+    def _account(self) -> str | None:
+        """Returns the label that all rows share, which a heading names; "" of several labels."""
+        if self._response is not None and self._response.account:
+            return self._response.account
+        if not len(self) or "account" not in self._kinds:
+            return None
+        ((label,),) = self._rows.cells([0], ["account"])
+        others = core_conditions(self._rows, [Condition("account", "ne", label)])
+        return "" if len(self._rows.where(others)) else label
+
     def _view_of_rows(self) -> View:
-        labelled = self._response is not None and self._response.account  # the heading says so
-        silent = frozenset(
-            field["name"]
-            for field in RECORDS[self._record]["fields"]
-            if field["local"] and (labelled or not self._rows.has_value(field["name"]))
-        )
-        columns = tuple(name for name in self._view.columns if name not in silent)
-        return self._view._replace(columns=columns, silent=silent)
+        if self._account() == "":
+            return self._view
+        columns = tuple(name for name in self._view.columns if name != "account")
+        return self._view._replace(columns=columns, silent=frozenset({"account"}))
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)
@@ -186,7 +176,11 @@ class Book(Table[Record]):
             DecodeError: The body is malformed or not what the service documents.
             ServiceError: The body is an error envelope.
             TypeError: ``data`` is neither text nor bytes.
+            ConfigurationError: It is the name of a file.
         """
+        load = f"read a file with {cls.__name__}.load"
+        if isinstance(data, str) and data.endswith(".json"):  # which no JSON text does
+            raise ConfigurationError(f"from_json takes a response body, not a path: {load}")
         try:
             body = (
                 data.encode(errors="surrogatepass") if isinstance(data, str) else memoryview(data)
@@ -194,7 +188,7 @@ class Book(Table[Record]):
         except TypeError:
             kind = type(data).__name__
             raise TypeError(
-                f"from_json takes a response body as bytes or str, not {kind}"
+                f"from_json takes a response body as bytes or str, not {kind}: {load}"
             ) from None
         label = None if account is None else text("account", account)
         rows = cls._decode(body, strict, keep_personal_data, label)

@@ -20,7 +20,7 @@ from ..errors import DataWarning
 Finding = tuple[str, str, list[tuple[int, Any]]]
 
 
-_NAMED = 3  # of the fields in a warning
+_NAMED = 3  # fields named in a warning, at most
 
 
 class Issue(NamedTuple):

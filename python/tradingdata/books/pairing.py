@@ -172,14 +172,14 @@ def _fit(
             if matches[row] is not None or _is_missing(values[place]):
                 continue
             for match in rows_with[values[place]]:
-                if match in was and _agree(values[:length], was[match][:length]):
+                if match in was and _may_be_same(values[:length], was[match][:length]):
                     matches[row] = match
                     del was[match]
                     break
     left[:] = was
 
 
-def _agree(values: Identity, others: Identity) -> bool:
+def _may_be_same(values: Identity, others: Identity) -> bool:
     return all(
         value == other or _is_missing(value) or _is_missing(other)
         for value, other in zip(values, others, strict=True)

@@ -104,7 +104,7 @@ def load_commands(name: str = "") -> None:
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Writes the message of an error; returns its exit code."""
     code = code_of(error)
-    if hasattr(error, "format_message"):  # of typer
+    if hasattr(error, "format_message"):  # raised by typer
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else PROGRAM
         message = _without_long_words(error.format_message(), arguments)
@@ -115,7 +115,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
         return code
     account = getattr(error, "account", None)
     message = for_a_terminal(error)
-    if isinstance(error, OSError) and error.strerror is not None:  # without its number
+    if isinstance(error, OSError) and error.strerror is not None:  # without errno
         message = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
     message = message if account is None else f"[{account}] {message}"
     # File names are long words too, but not tokens.
@@ -144,16 +144,16 @@ def make_command() -> Any:
         name=PROGRAM,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        epilog=f"{_listed('Examples', _EXAMPLES)}\n\n{_listed('Exit codes', codes)}",
+        epilog=f"{_help_section('Examples', _EXAMPLES)}\n\n{_help_section('Exit codes', codes)}",
     )
     app.callback(help=_HELP)(_main)
     groups = {"": app}
     for name, (summary, examples) in GROUPS.items():
-        epilog = _listed("Examples", examples)
+        epilog = _help_section("Examples", examples)
         groups[name] = typer.Typer(rich_markup_mode=None, help=summary, epilog=epilog)
     for path, (function, examples) in COMMANDS.items():
         group, _, name = path.rpartition(" ")
-        epilog = _listed("Examples", examples)
+        epilog = _help_section("Examples", examples)
         groups[group].command(name, help=function.__doc__, epilog=epilog)(spread(function))
     for name in GROUPS:
         app.add_typer(groups[name], name=name)
@@ -175,6 +175,6 @@ def _main(
     pass
 
 
-def _listed(title: str, text: str) -> str:
+def _help_section(title: str, text: str) -> str:
     """Formats lines for the help; the backspace keeps click from joining them."""
     return "\n".join(["\b", f"{title}:", *(f"  {line}" for line in text.splitlines() if line)])

@@ -7,6 +7,7 @@ from typing import Annotated
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
+from tradingdata.client.lookup import TAKES
 
 from .errors import fitting, for_a_terminal
 from .options import BookOutput, Care, Connection, RowOptions, argument, command, option, received
@@ -103,7 +104,7 @@ def stock(
     Needs no token.
     """
     destination = book_destination("Stock", output)
-    fitting(lambda: words("SYMBOL", identifier))
+    fitting(lambda: words("SYMBOL", identifier, takes=TAKES))
     with connection.client(token=False) as client:
         listed = client.stock(identifier)
     destination.take_one(StockList([listed]))

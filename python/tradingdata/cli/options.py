@@ -285,10 +285,10 @@ class RowChoice:
             self._limit = options.limit
             if options.sort is not None:
                 known = _core.names_of(record)
-                names = _listed(RECORDS[record]["noun"][1], known, "--sort", options.sort)
+                names = _listed_columns(RECORDS[record]["noun"][1], known, "--sort", options.sort)
                 self._keys = [(name.removeprefix("-"), name.startswith("-")) for name in names]
 
-    def rows_of(self, book: AnyBook) -> AnyBook:
+    def apply(self, book: AnyBook) -> AnyBook:
         """Returns the rows, sorted and limited."""
         part = book._where(self.conditions) if self.conditions else book
         if self._keys:
@@ -300,10 +300,10 @@ def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[st
     """Returns the selected columns, or None if the format decides."""
     if text is None:
         return None
-    return list(known) if text == "all" else _listed(what, known, "--columns", text)
+    return list(known) if text == "all" else _listed_columns(what, known, "--columns", text)
 
 
-def _listed(what: str, known: Sequence[str], name: str, text: str) -> list[str]:
+def _listed_columns(what: str, known: Sequence[str], name: str, text: str) -> list[str]:
     """Returns the columns that an option lists; those of `--sort` may begin with a minus."""
     names = [column.strip() for column in text.split(",") if column.strip()]
     if not names:

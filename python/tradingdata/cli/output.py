@@ -81,7 +81,7 @@ class Destination:
     def take(self, table: Any) -> None:
         """Writes the selected rows, and reports the issues of their response."""
         if self._choice is not None:
-            table = self._choice.rows_of(table)
+            table = self._choice.apply(table)
         console = screen() if self._path is None and self._format is Format.TABLE else None
         if console is not None:
             names = self._names(table) or []
@@ -91,7 +91,7 @@ class Destination:
         else:
             self._write(table)
             if _is_result(table):
-                remark(heading(table))  # its day, and what is in no sum
+                remark(heading(table))  # names the day, and what no sum includes
             for line in issue_texts(table, lost_only=True):
                 remark(line, "yellow")
 

@@ -67,26 +67,28 @@ class Asked(Output, DayRange, Connection):
         choice, stored = RowChoice("Trade", only or Filter()), self._stored()
         at = None if day in (None, "latest") else self._day(day)
         if stored is not None:
-            trades = choice.rows_of(self.read(stored, "trades"))
+            trades = choice.apply(self.read(stored, "trades"))
         else:
             with self.client() as client:
-                trades = choice.rows_of(received(client.trade_book))
+                trades = choice.apply(received(client.trade_book))
         if day == "latest":
-            times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
-            at = max((time.date() for time in times if time is not None), default=None)
+            days = [time.date() for time in trades.column("exch_trade_time") if time is not None]
+            if len(trades) and not days:
+                raise DataError("--day latest: no trade has a time; leave --day out for all trades")
+            at = max(days, default=None)
         return trades, at
 
     def books(self, only: Filter | None = None) -> tuple[OrderBook, TradeBook]:
         """Returns orders and trades, fetched so that they agree unless the service's do not."""
         choice, stored = RowChoice("Order", only or Filter()), self._stored()
         if stored is not None:
-            return choice.rows_of(self.read(stored, "orders")), self.read(stored, "trades")
+            return choice.apply(self.read(stored, "orders")), self.read(stored, "trades")
         with self.client() as client:
             try:
                 orders, trades = received(client.books)
             except BooksDisagreeError as error:
                 orders, trades = error.books
-        return choice.rows_of(orders), trades
+        return choice.apply(orders), trades
 
     def _day(self, day: str) -> date:
         at = fitting(lambda: validate.day("day", day))

@@ -102,8 +102,8 @@ def watch(
     begun = failing = False
     with connection.client() as client, live or nullcontext():
         updates = fitting(lambda: client.watch_orders(seconds, until=until))
-        for update in _matching(islice(updates, polls), wanted):
-            first = not begun and update.missed is None  # its orders are all new
+        for update in _selected(islice(updates, polls), wanted):
+            first = not begun and update.missed is None  # in which every order is new
             begun = begun or first
             if live is None:
                 lines = json_lines(update) if json else map(str, text_lines(update))
@@ -112,23 +112,23 @@ def watch(
                 for line in () if first else text_lines(update):
                     live.console.print(line)
                 if update.missed is None:
-                    orders = wanted.rows_of(update.orders)
+                    orders = wanted.apply(update.orders)
                     live.update(live_table(live.console, orders, update, names), refresh=True)
             changed = bool(update.changes) or update.cleared
             news = changed if update.missed is None else not failing
             if on_change is not None and news and not first:
-                _run(on_change, json_lines(update))
+                _run_on_change(on_change, json_lines(update))
             failing = update.missed is not None
 
 
-def _matching(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[OrderUpdate]:
+def _selected(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[OrderUpdate]:
     """Yields the updates with the changes of orders that match before or after the change.
 
     Issues no warnings of Python.
     """
 
     def matches(order: Order | None) -> bool:
-        return order is not None and len(wanted.rows_of(OrderBook([order]))) > 0
+        return order is not None and len(wanted.apply(OrderBook([order]))) > 0
 
     while (update := received(lambda: next(updates, None))) is not None:
         if wanted.conditions:
@@ -141,7 +141,7 @@ def _matching(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
         yield update
 
 
-def _run(command: str, lines: Iterable[str]) -> None:
+def _run_on_change(command: str, lines: Iterable[str]) -> None:
     """Runs a command of the user, and reports if it failed.
 
     Its output, which would disturb the table, is dropped.
@@ -188,11 +188,11 @@ def change_parts(change: OrderChange) -> tuple[str, str]:
     words = [f"{change.kind:<7}", order.order_no, instrument_name(order), order.txn_type]
     which = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
-        terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
-        return which, f"{terms}, {_value(order, 'status')}"
+        terms = f"{_shown(order, 'quantity')} at {_shown(order, 'price').removeprefix('at ')}"
+        return which, f"{terms}, {_shown(order, 'status')}"
     fields = sorted(change.fields, key=lambda name: name not in VIEWS["Order"].columns)
     values = [
-        f"{name} {_value(change.previous, name)} -> {_value(order, name)}"
+        f"{name} {_shown(change.previous, name)} -> {_shown(order, name)}"
         for name in fields[:_MOST_FIELDS]
     ]
     if len(change.fields) > _MOST_FIELDS:
@@ -216,7 +216,7 @@ def json_lines(update: OrderUpdate) -> Iterator[str]:
         yield json_format.dumps(facts, ensure_ascii=False)
 
 
-def _value(order: Any, name: str) -> str:
+def _shown(order: Any, name: str) -> str:
     value = value_of(order, name)
     if value is None:
         return "none"

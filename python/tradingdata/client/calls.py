@@ -40,7 +40,7 @@ from .tokens import REFUSALS, Held, Source, late
 if TYPE_CHECKING:
     from logging import Logger
 
-_DEBUG, _INFO = 10, 20  # of logging
+_DEBUG, _INFO = 10, 20  # levels of the logging module
 
 
 @cache
@@ -107,7 +107,7 @@ _INSTEAD = instead(
         "watch_orders() or watch_trades()": "watch subscribe stream",
         "td.positions(trades) with the trades of trade_book()": "positions net_positions",
         "td.day_pnl(trades) with the trades of trade_book()": "pnl profit",
-        "await client.aclose()": "close",  # of an AsyncClient
+        "await client.aclose()": "close",  # on an AsyncClient
     }
 )
 
@@ -158,8 +158,8 @@ class Calls(ClientOptions[Token]):
 
         Profiles are tables in ``~/.config/tradingdata/profiles.toml``, or in the file that the
         environment variable ``TRADINGDATA_PROFILES`` names. Their keys are the options of this
-        class; ``access_token_file`` names a file that contains the token. Only its owner may have
-        access to the profile file. ``account`` defaults to the profile's name.
+        class; ``access_token_file`` names a file that contains the token. Only their owner may have
+        access to the two files. ``account`` defaults to the profile's name.
 
         Args:
             name: Name of the profile; else the environment variable ``TRADINGDATA_PROFILE``.
@@ -175,7 +175,7 @@ class Calls(ClientOptions[Token]):
         from .profiles import load_profile
 
         options = hidden(options)
-        check_names(cls, options)
+        check_names(cls.__name__, options)
         return cls(**{**load_profile(name), **options})
 
     @property
@@ -196,7 +196,7 @@ class Calls(ClientOptions[Token]):
     @property
     def access_token(self) -> Token:
         """The access token, write-only. An assigned token applies to all later calls."""
-        raise AttributeError  # whose message is that of __getattr__
+        raise AttributeError  # __getattr__ supplies the message
 
     @access_token.setter
     def access_token(self, token: Token) -> None:

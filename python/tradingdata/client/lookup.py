@@ -24,13 +24,14 @@ _ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 
 # The fields that identify a stock, in order of precedence.
 KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
+TAKES = "an NSE symbol, a BSE code or an ISIN"
 
 
 class StockLookup:
     """Looks for the stock page by page, ignoring case and surrounding spaces."""
 
     def __init__(self, identifier: str, account: str | None) -> None:
-        self.wanted = as_listed(words("identifier", identifier)).upper()
+        self.wanted = as_listed(words("identifier", identifier, takes=TAKES)).upper()
         self._account = account
         self._pages = self._seen = 0
         self._first: list[Stock] = []
@@ -41,7 +42,7 @@ class StockLookup:
         Raises StockNotFoundError if several companies match, and after the last page to read.
         """
         for field, kind in KINDS.items():
-            matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
+            matches = [stock for stock in page if _folded(getattr(stock, field)) == self.wanted]
             if len({_company(stock) for stock in matches}) > 1:
                 raise self._error(
                     f"{len(matches)} stocks have the {kind} {short_repr(self.wanted)}", matches
@@ -97,7 +98,7 @@ def short_repr(text: str) -> str:
     return repr(text if fits else text[: LONGEST_SHOWN - 3] + "...")
 
 
-def _plain(value: str | None) -> str:
+def _folded(value: str | None) -> str:
     return as_listed(value).upper() if value else ""
 
 

@@ -1,7 +1,7 @@
 """The options of both clients: signature, documentation and validation; and the CA roots.
 
 An option is declared here and nowhere else in Python: in the signature, in ``Args`` and in
-``CHECKS``. Profiles and ``tradingdata profiles add`` accept every option that a file can hold.
+``CHECKS``. Profiles accept every option that a file can hold.
 """
 
 from __future__ import annotations
@@ -99,14 +99,14 @@ def converted_roots(file: str) -> str:
                 return (start + opened.read()).decode("utf-16", "replace")
             if start[:3] == b"\xef\xbb\xbf":
                 return (start + opened.read()).decode("utf-8-sig", "replace")
-            if start[:1] != b"\x30":  # a sequence of ASN.1
+            if start[:1] != b"\x30":  # DER begins with an ASN.1 sequence
                 return ""
             from base64 import encodebytes
 
             text = encodebytes(start + opened.read()).decode()
             return f"-----BEGIN CERTIFICATE-----\n{text}-----END CERTIFICATE-----\n"
     except OSError:
-        return ""  # libcurl says why
+        return ""  # libcurl reports the reason
 
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
@@ -194,11 +194,11 @@ _INSTEAD = instead(
 )
 
 
-def check_names(kind: type, options: Iterable[str]) -> None:
+def check_names(owner: str, options: Iterable[str]) -> None:
     """Raises TypeError for a name that is no option, with the one that was probably meant."""
     for name in options:
         if name not in _KNOWN:
-            raise TypeError(has_no(kind.__name__, f"option {name!r}", name, _INSTEAD, _KNOWN))
+            raise TypeError(has_no(owner, f"option {name!r}", name, _INSTEAD, _KNOWN))
 
 
 def _named_right(function: Callable[P, None]) -> Callable[P, None]:
@@ -210,7 +210,7 @@ def _named_right(function: Callable[P, None]) -> Callable[P, None]:
         args = (self, *map(hide, values))
         values = [None] * len(values)
         options = hidden(options)
-        check_names(type(self), options)
+        check_names(type(self).__name__, options)
         if len(values) > 1:
             raise TypeError(
                 f"{type(self).__name__} takes options by name: write access_token=, timeout= ..."
@@ -291,7 +291,7 @@ class ClientOptions(Generic[Token]):
         hidden = {"base_url": hide(base_url), "proxy": hide(proxy)}
         base_url = proxy = None
         arguments = {**locals(), **hidden}
-        options = {name: _checked(name, arguments[name]) for name in CHECKS}
+        options = {name: _checked_option(name, arguments[name]) for name in CHECKS}
         if not options["base_url"].value:
             raise ConfigurationError(
                 f"no base URL: pass `base_url`, set {BASE_URL_VARIABLE} or use a profile; to try "
@@ -304,7 +304,7 @@ _INIT: Any = vars(ClientOptions.__init__)["__wrapped__"]
 _DEFAULTS: dict[str, Any] = _INIT.__kwdefaults__
 
 
-def _checked(name: str, value: Any) -> Any:
+def _checked_option(name: str, value: Any) -> Any:
     if isinstance(value, Held):
         return value if value.value is None else Held(CHECKS[name](name, value.value))
     if value is None and _DEFAULTS.get(name, ...) is None:

@@ -183,7 +183,7 @@ class Paging:
             if isinstance(outcome, TradingDataError):
                 self._fail(outcome)
             elif self._is_probe:
-                self._finish("empty page")  # not the size of page 2 was refused, but the page
+                self._finish("empty page")  # page 2 was refused because it does not exist
             elif not len(outcome[0]):
                 self._read_nothing()
             else:

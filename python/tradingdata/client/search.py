@@ -21,6 +21,8 @@ from .search_pass import LocalPages, LoopPages, SearchPass
 
 Item = TypeVar("Item")
 
+_TAKES = "a company name, an NSE symbol or a BSE code"
+
 KEYWORDS = instead(
     {
         "td.Archive for earlier days; the service has the current one": "day date start end",
@@ -122,7 +124,7 @@ class _Pager:
         timeout: float | None,
     ) -> None:
         self._client: Any = client
-        if "\0" in (wanted := words("query", query)):
+        if "\0" in (wanted := words("query", query, takes=_TAKES)):
             raise ConfigurationError("query contains a NUL character: remove it")
         self._query = as_listed(wanted)
         self._page_size = None if page_size is None else count("page_size", page_size)

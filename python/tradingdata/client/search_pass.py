@@ -140,8 +140,8 @@ class Sent(NamedTuple):
     """A request in flight."""
 
     request: PageRequest
-    half_time: float  # of its deadline, by time.monotonic
-    ahead: bool  # of the page that is read next
+    half_time: float  # when half of its time has passed, by time.monotonic
+    ahead: bool  # for a page after the one that is read next
 
 
 class SearchPass:
@@ -174,7 +174,7 @@ class SearchPass:
         self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
         self._warned = self._closed = self._is_torn = False
         self._is_crowded = False  # no room ahead of the reader until it has taken a page
-        self._turn: dict[str, object] = {}  # of the one reader, if there is one
+        self._turn: dict[str, object] = {}  # identifies the reader that is waiting, if any
         self.page = paging.page  # the first that was not yielded completely
 
     # -- what the iterators call --

@@ -20,7 +20,7 @@ ENDS = 5  # rows shown at either end
 _PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # the precision of exchange quotes
 _PAISE = 2  # decimals of an amount of money
-_COUNTED = re.compile("quantity|qty|lot_size|_(no|id)$")  # the numbers that are no money
+_COUNTED = re.compile("quantity|qty|lot_size|_(no|id)$")  # counts, not amounts of money
 
 
 class Shown:
@@ -152,8 +152,8 @@ def book_heading(book: Any, day: str = "") -> str:
     """Returns the number of rows of a book, its day and account, and when it was received."""
     parts = [f"{book._heading()} of {day}" if day else book._heading()]
     response = book.response
-    if response is not None and response.account:
-        parts.append(f"account {response.account}")
+    if account := book._account():
+        parts.append(f"account {account}")
     if response is not None and response.received_at is not None:
         parts.append(f"received {instant(response.received_at, book._rows.zone)}")
     if book._rows.zone is not None:

@@ -119,7 +119,7 @@ def _plain(condition: Condition, kind: str, value: Any, zone: tzinfo | None) -> 
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
     if kind == "date" and isinstance(value, datetime) and value.time() == time():
-        return value.date()  # as data frames have days
+        return value.date()  # data frames store days as times at midnight
     if kind not in ("timestamp", "date") or not isinstance(value, str):
         return value
     try:

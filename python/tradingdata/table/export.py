@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from .._util.files import whole_file
 from .._util.optional_imports import Later
@@ -22,6 +22,23 @@ else:
     pd, pl, pa = map(Later, ("pandas", "polars", "pyarrow"))
 
 Path = str | os.PathLike[str]
+
+
+class ArrowStream(Protocol):
+    """A table that exports itself over Arrow's PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class ArrowArray(Protocol):
+    """A batch of rows that exports itself over Arrow's PyCapsule interface."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+
+ArrowTable = ArrowStream | ArrowArray
 
 
 # What to use in place of keywords of data frames.

@@ -79,7 +79,7 @@ class _OfDataclass:
         self._name = name
 
     def __get__(self, row: Record | None, kind: Any) -> Any:
-        if not hasattr(kind, "_schema"):  # a base of types of rows
+        if not hasattr(kind, "_schema"):  # a base class, which has no fields
             raise AttributeError(self._name)
         value = _model(kind)[self._name]
         if self._name == "__dataclass_fields__" and row is not None and _core.row_extras(row):

@@ -81,7 +81,7 @@ class Selection:
         if self.extra:
             extras = [_core.row_extras(row) for row in self.rows]
             names = self.rows.extra_names()
-            for name in names:  # a local field's name comes first
+            for name in names:  # a local field takes precedence over an unknown one
                 lists.setdefault(name, [values.get(name) for values in extras])
         return lists
 

@@ -72,7 +72,7 @@ class Table(TableExport, Generic[Record]):
     def _over(cls, rows: _core.Slice) -> Self:
         self = object.__new__(cls)
         self._rows = rows
-        self._refused = rows, ()  # by a filter that found nothing, with its conditions
+        self._refused = rows, ()  # the input and the conditions of a filter without matches
         return self
 
     @classmethod
@@ -108,7 +108,7 @@ class Table(TableExport, Generic[Record]):
         try:
             row: Record = self._rows[index]
         except TypeError:
-            if hasattr(index, "__len__"):  # of a list or an array
+            if hasattr(index, "__len__"):  # such as a list or an array
                 raise TypeError(self._no_index(index)) from None
             raise
         return row
@@ -334,7 +334,7 @@ class Table(TableExport, Generic[Record]):
         return self._sorted(keys)
 
     def _sorted(self, keys: list[tuple[str, bool]]) -> Self:
-        self._selection([name for name, _ in keys])  # raises for names
+        self._selection([name for name, _ in keys])  # raises for unknown and repeated names
         return self._part(self._rows.sorted(keys))
 
     # -- display --
