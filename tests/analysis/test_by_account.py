@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import tradingdata as td
-from analysis_samples import book, order, trade
+from analysis_samples import CALCULATIONS, book, calculated, order, trade
 from sandbox_calls import arguments
 from tradingdata import sandbox
 
@@ -30,14 +30,9 @@ def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> Non
     orders, trades = td.Accounts(arguments(service)).books()
     pnl = td.realised_pnl(trades)
     tables: list[Any] = [
-        td.positions(trades),
-        pnl,
-        pnl.matches,
-        pnl.open_lots,
-        td.unrealised_pnl(pnl.open_lots, lambda row: 1.0),
+        *(calculated(name, orders, trades) for name in CALCULATIONS),
+        *(pnl, pnl.matches, pnl.open_lots),
         td.unrealised_pnl(td.positions(trades), lambda row: 1.0),
-        td.reconcile(orders, trades),
-        td.execution_quality(orders, trades),
     ]
     clients = {trade.client_id: trade.account for trade in trades}
     for table in tables:

@@ -12,8 +12,8 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, unwarned
-from charge_oracle import LEVIES, as_on_notes, charged, random_rates
 from worlds import EXPIRY, FUTURE, LOTS, World, world
+from worlds.charges import LEVIES, as_on_notes, charged, random_rates
 
 NAMES = {"exchange": "exchange_charges"}
 

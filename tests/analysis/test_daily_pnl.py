@@ -13,9 +13,9 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, trade, unwarned
-from ledger_worlds import CONTRACTS, DAYS, Ledger, LedgerWorld, ledger_world
 from tradingdata.analysis.issues import FROM_COST, STALE, UNPRICED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from worlds.sixty_days import CONTRACTS, DAYS, Ledger, LedgerWorld, ledger_world
 
 OF_ORDERS: dict[str, Any] = {"minimum": 0.5, "cap": 2.5, "per_order": 1, "gst_on": ["brokerage"]}
 RATE = td.ChargeRate(brokerage=0.003, stt_sell=0.001, gst=0.18, **OF_ORDERS)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import unwarned
-from order_worlds import orders_of
 from tradingdata import analysis
 from tradingdata.analysis import ResultTable
 from worlds import world
+from worlds.orders import orders_of
 
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
 

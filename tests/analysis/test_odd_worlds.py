@@ -12,9 +12,9 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, unwarned
-from odd_worlds import MAKERS, Maker, Odd
-from share_ledger import Ledger, key_of, named
 from worlds import EXPIRY, FIRST_CALL, SECURITY, world
+from worlds.odd import MAKERS, Maker, Odd
+from worlds.shares import Ledger, key_of, named
 
 
 def by_key(result: td.analysis.RealisedPnl) -> dict[Any, tuple[float, int]]:

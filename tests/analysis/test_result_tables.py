@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import book, order, trade, unwarned
+from analysis_samples import CALCULATIONS, book, calculated, order, trade, unwarned
 from pandas_dtypes import TEXT
 from tradingdata.analysis import ResultTable
 
@@ -31,13 +31,13 @@ PAIRS: list[tuple[ResultTable[Any], ResultTable[Any]]] = [
     (FULL, EMPTY),
     (FULL.matches, EMPTY.matches),
     (FULL.unmatched, EMPTY.open_lots),
-    (td.positions(book(trade(1, "B", 10, 1000.0))), td.positions(book())),
-    (
-        td.unrealised_pnl(td.positions(book(trade(1, "B", 10, 1000.0))), {"10": 120.0}),
-        td.unrealised_pnl(td.positions(book()), {}),
+    *(
+        (
+            calculated(name, ORDERS, book(trade(1, "B", 10, 1000.0))),
+            calculated(name, td.OrderBook(), book()),
+        )
+        for name in CALCULATIONS
     ),
-    (td.reconcile(ORDERS, book()), td.reconcile(td.OrderBook(), book())),
-    (td.execution_quality(ORDERS, book()), td.execution_quality(td.OrderBook(), book())),
 ]
 each = pytest.mark.parametrize(
     ("full", "empty"), PAIRS, ids=[type(full).__name__ for full, _ in PAIRS]

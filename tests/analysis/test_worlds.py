@@ -20,10 +20,10 @@ import pytest
 import tradingdata as td
 from analysis_samples import DAY, TIME, unwarned
 from archiving import response
-from order_worlds import orders_of
-from share_ledger import Ledger, key_of, named
 from tradingdata.analysis.keys import KEY
 from worlds import CONTRACTS, DAYS, INDIA, Event, World, earlier, world
+from worlds.orders import orders_of
+from worlds.shares import Ledger, key_of, named
 
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
 

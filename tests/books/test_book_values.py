@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from oracle import KINDS, Sample, body_of, of_kind, read, sample
 from sample_records import JSON_VALUES
 from service import as_json, trades
+from worlds.records import KINDS, Sample, body_of, of_kind, read, sample
 
 # What breaks programs that read text; each goes into every text field of each record.
 NAUGHTY = (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from oracle import KINDS, MAKERS, body_of, sample
 from service import trades
 from tradingdata._util.declarations import RECORDS
+from worlds.records import KINDS, MAKERS, body_of, sample
 
 PAN = "ABCPK1234F"
 

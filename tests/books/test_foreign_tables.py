@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from oracle import BOOKS, KINDS, sample
 from service import as_json, envelope, trades
+from worlds.records import BOOKS, KINDS, sample
 
 READERS: dict[str, Any] = {
     "pandas": lambda text: pd.read_csv(io.StringIO(text)),

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from oracle import BOOKS, KINDS, empty, sample
 from sample_records import JSON_VALUES, PAN, TYPES, VALUES, kinds_of
 from service import as_json, envelope, trades
+from worlds.records import BOOKS, KINDS, empty, sample
 
 INDIA = ZoneInfo("Asia/Kolkata")
 

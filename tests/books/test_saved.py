@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from oracle import BOOKS, body_of
 from sample_books import Nameless
 from service import as_json, envelope, samples, trades
 from systems import is_private
 from tradingdata._util.declarations import RECORDS
 from tradingdata._util.files import whole_file
+from worlds.records import BOOKS, body_of
 
 pytestmark = pytest.mark.sanitize
 

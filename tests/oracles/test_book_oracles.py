@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from order_worlds import orders_of
 from service import as_json, envelope
 from worlds import world
+from worlds.orders import orders_of
 
 SEEDS = range(25)
 Record = dict[str, Any]

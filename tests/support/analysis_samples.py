@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 import tradingdata as td
+from tradingdata import analysis
 from tradingdata._util.declarations import RECORDS
 
 Result = TypeVar("Result")
@@ -61,6 +63,26 @@ def unwarned(work: Callable[[], Result]) -> Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", td.DataWarning)
         return work()
+
+
+CALCULATIONS = [name for name in analysis.__all__ if inspect.isfunction(getattr(analysis, name))]
+
+
+def calculated(name: str, orders: td.OrderBook, trades: td.TradeBook) -> Any:
+    """The result of a calculation with these books, and samples of its other arguments."""
+    given = {
+        "orders": orders,
+        "trades": trades,
+        "lots": unwarned(lambda: td.realised_pnl(trades, shorts=False)),
+        "prices": lambda row, *day: 1.5,
+        "rates": [td.ChargeRate(gst=0.18)],
+    }
+    function = getattr(analysis, name)
+    parameters = inspect.signature(function).parameters.values()
+    required = [one.name for one in parameters if one.default is one.empty]
+    missing = [one for one in required if one not in given]
+    assert not missing, f"add a sample of {missing}"
+    return unwarned(lambda: function(**{one: given[one] for one in required}))
 
 
 def paise(amount: float) -> int:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 import tradingdata as td
-from oracle import KINDS, Sample, body_of, of_kind, sample
 from sample_books import Nameless
 from service import trades
+from worlds.records import KINDS, Sample, body_of, of_kind, sample
 
 pytestmark = pytest.mark.sanitize
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import io
 import json
 import pickle
@@ -18,13 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from analysis_samples import unwarned
-from oracle import KINDS, sample
+from analysis_samples import CALCULATIONS, calculated, unwarned
 from sample_books import BOOK
-from tradingdata import _core, analysis, sandbox
+from tradingdata import _core, sandbox
 from tradingdata.table.export import TableExport
 from tradingdata.table.rows import row_type
 from tradingdata.table.table import Table
+from worlds.records import KINDS, sample
 
 LABELS = ["desk1", "desk2"]
 
@@ -33,20 +32,6 @@ def of_values(book: Any) -> Table[Any]:
     """A table made of the values of a book, whose exports must be those of the book."""
     row = row_type("Row", [(name, kind, "") for name, kind in book._kinds.items()])
     return Table._over(_core.table_of(row, [*book.to_dict().values()], book._rows.zone))
-
-
-CALCULATIONS = [name for name in analysis.__all__ if inspect.isfunction(getattr(analysis, name))]
-
-
-def calculated(name: str, given: dict[str, Any]) -> TableExport:
-    """The result of a calculation whose required arguments have the names of `given`."""
-    function = getattr(analysis, name)
-    parameters = inspect.signature(function).parameters.values()
-    required = [one.name for one in parameters if one.default is one.empty]
-    missing = [one for one in required if one not in given]
-    assert not missing, f"add a sample of {missing} to `given` of the fixture `tables`"
-    result: TableExport = unwarned(lambda: function(**{one: given[one] for one in required}))
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +43,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
         odd = td.TradeBook(t._replace(trade_value=td.required(t.quantity) * 1.37) for t in trades)
         archive = td.Archive(tmp_path_factory.mktemp("archive") / "books")
         archive.fetch(client)
-        given = {"trades": trades, "orders": orders, "lots": pnl, "prices": lambda row, *day: 1.5}
-        given["rates"] = [td.ChargeRate(gst=0.18)]
         query = "SELECT symbol, quantity, trade_value, exch_trade_time, 7 AS symbol FROM trades"
         yield {
             "TradeBook": trades,
@@ -69,7 +52,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
             "OrderIssues": unwarned(lambda: td.execution_quality(orders, odd)).issues,
             "unmatched": pnl.unmatched,
             "Lots": pnl.open_lots,
-            **{name: calculated(name, given) for name in CALCULATIONS},
+            **{name: calculated(name, orders, trades) for name in CALCULATIONS},
         }
 
 

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pytest
 
 import tradingdata as td
-from oracle import (
+from pandas_dtypes import TEXT
+from worlds.records import (
     BOOKS,
     KINDS,
     UNKNOWN,
@@ -26,7 +27,6 @@ from oracle import (
     of_kind,
     sample,
 )
-from pandas_dtypes import TEXT
 
 PANDAS = {
     "string": TEXT,

@@ -18,7 +18,8 @@ from analysis_samples import DAY, at
 from cases import ENTERED, RECEIVED
 from tradingdata.analysis.inputs import UPDATED
 from tradingdata.analysis.keys import ORDER_COLUMNS
-from worlds import EXCHANGE, INDIA, Event, World
+
+from . import EXCHANGE, INDIA, Event, World
 
 STYLES = ("numbered", "children", "by the exchange", "sent again", "alone")
 OPEN = dt.time(9, 15)

@@ -16,7 +16,8 @@ import tradingdata as td
 from analysis_samples import DAY
 from tradingdata.analysis import issues
 from tradingdata.analysis.realised import ATTRIBUTES
-from worlds import CLIENT, EXPIRY, FIRST_CALL, FUTURE, PRODUCT, SECURITY, SHARES, Event, World
+
+from . import CLIENT, EXPIRY, FIRST_CALL, FUTURE, PRODUCT, SECURITY, SHARES, Event, World
 
 ISIN = ATTRIBUTES[-1]
 

@@ -11,7 +11,7 @@ from collections.abc import Container
 from fractions import Fraction
 from typing import Any
 
-from worlds import Contract, Event, Party
+from . import Contract, Event, Party
 
 Key = tuple[Party, Contract, str]
 Lot = tuple[int, Fraction]
