@@ -6,10 +6,11 @@
     python tests/mutants/mutants.py --list
 
 Each mutant changes one line: a comparison, a sign, a constant, a condition, or a call that it
-leaves out. Only the tests in TESTS of its folder run, those named like its file first, until one
-fails, crashes or does not end: the mutant is killed. In C++ the core's tests come first, then those
-in Python with the changed extension. Mutants that do not compile do not count. Headers have none,
-since each would compile most of the core again.
+leaves out. The test that killers.json names for it runs first, if there is one; --renew writes what
+was found. Else the tests in TESTS of its folder run until one fails, crashes or does not end: the
+mutant is killed. In C++ the core's tests come first, then those in Python with the changed
+extension. Mutants that do not compile do not count. Headers have none, since each would compile
+most of the core again.
 
 Survivors are printed with their line: write a test, or list the mutant in mutants.toml with the
 reason why no test can notice it. A listed one that can no longer be made must leave the list, and
@@ -25,6 +26,8 @@ import argparse
 import ast
 import hashlib
 import importlib.util
+import itertools
+import json
 import os
 import re
 import shutil
@@ -43,7 +46,10 @@ from queue import Empty, SimpleQueue
 ROOT = Path(__file__).parents[2]
 COPIES = ROOT / "build/mutants"
 LISTED = Path(__file__).with_suffix(".toml")
+KILLERS = Path(__file__).with_name("killers.json")
+CORE = "core_tests"
 LIMIT = 300  # seconds for the tests of a mutant, which may loop for ever
+KNOWN_LIMIT = 60  # for the one test that noticed it last time
 
 # The sources, and the tests that must notice a change in them; the first folder that matches.
 TESTS = {
@@ -62,7 +68,6 @@ TESTS = {
     "python/tradingdata/_util/": "client books records table accounts process archive",
     "python/tradingdata/dask": "accounts/test_dask.py",
     "python/tradingdata/": "client records books project/test_import.py",
-    "python/bindings/": "records books table analysis client transport process",
     "cpp/src/base/": "records books table transport",
     "cpp/src/client/": "client transport pager process/test_interrupts.py",
     "cpp/src/compute/": "analysis",
@@ -71,6 +76,7 @@ TESTS = {
     "cpp/src/http/": "transport client",
     "cpp/src/privacy/": "process/test_echoed_tokens.py books client",
     "cpp/src/table/": "table books records",
+    "python/bindings/": "records books table analysis client transport process",
 }
 
 # The finder of an editable installation comes before PYTHONPATH: no test would see a mutant.
@@ -102,6 +108,8 @@ PYTHON = [
 ]  # fmt: skip
 SKIPPED = re.compile(r"^\s*(#|//|import |from |using |namespace |static_assert|template|@)")
 
+Change = tuple[str, str, str]  # the file, and its line before and after
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -113,7 +121,7 @@ class Mutant:
     after: str
 
     @property
-    def change(self) -> tuple[str, str, str]:
+    def change(self) -> Change:
         """What identifies it when lines have moved."""
         return self.file, self.before.strip(), self.after.strip()
 
@@ -122,17 +130,13 @@ class Mutant:
         return self.file.endswith(".cpp")
 
     @property
-    def tests(self) -> list[str]:
-        """The tests that must notice it, those named like its file first."""
-        wanted = next(wanted for prefix, wanted in TESTS.items() if self.file.startswith(prefix))
-        paths = [
-            path
-            for each in wanted.split()
-            for path in sorted((ROOT / "tests" / each).glob("test_*.py")) or [ROOT / "tests" / each]
-        ]
-        stem = Path(self.file).stem.rstrip("s")
-        paths.sort(key=lambda path: stem not in path.stem)
-        return [str(path.relative_to(ROOT)) for path in paths]
+    def target(self) -> str:
+        """What a build in C++ must make to try it."""
+        return "_core" if "bindings" in self.file else CORE
+
+    @property
+    def folder(self) -> str:
+        return next(prefix for prefix in TESTS if self.file.startswith(prefix))
 
 
 def docstrings(source: str) -> set[int]:
@@ -175,7 +179,7 @@ def all_mutants() -> list[Mutant]:
     return [mutant for path in sorted(paths) for mutant in mutants_of(path)]
 
 
-def listed(possible: Iterable[Mutant]) -> set[tuple[str, str, str]]:
+def listed(possible: Iterable[Mutant]) -> set[Change]:
     """The changes that no test can notice. One that can no longer be made must leave the list."""
     found = tomllib.loads(LISTED.read_text("utf-8"))["equivalent"]
     changes = {(one["file"], one["before"], one["after"]) for one in found if one["reason"]}
@@ -184,24 +188,37 @@ def listed(possible: Iterable[Mutant]) -> set[tuple[str, str, str]]:
     return changes
 
 
-def sample(mutants: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
-    """The same ones for a seed as long as their lines stay, whatever changes elsewhere."""
+def sample(mutants: Iterable[Mutant], count: int, cpp: int, seed: str) -> list[Mutant]:
+    """Takes mutants of each folder in turn, at most ``cpp`` of C++.
+
+    They stay the same for a seed as long as their lines stay, whatever changes elsewhere.
+    """
 
     def place(mutant: Mutant) -> bytes:
         return hashlib.sha256(repr((seed, mutant.change)).encode()).digest()
 
-    return sorted(mutants, key=place)[: count or None]
+    if not count:
+        return list(mutants)
+    chosen: list[Mutant] = []
+    for in_cpp, number in ((True, cpp), (False, count - cpp)):
+        folders: dict[str, list[Mutant]] = {folder: [] for folder in TESTS}
+        for mutant in sorted(mutants, key=place):
+            if mutant.in_cpp == in_cpp:
+                folders[mutant.folder].append(mutant)
+        turns = itertools.zip_longest(*folders.values())
+        chosen += [mutant for turn in turns for mutant in turn if mutant][:number]
+    return chosen
 
 
 class Copy:
     """A copy of the checkout, in which one mutant at a time is tried."""
 
-    def __init__(self, name: str, excluded: set[tuple[str, str, str]]) -> None:
-        self.excluded = excluded
+    def __init__(self, name: str, excluded: set[Change], known: dict[Change, str]) -> None:
+        self.excluded, self.known = excluded, known
         self.root = COPIES / name
         self.build = self.root / "build"
         self.package = self.root / "python/tradingdata"
-        self.killers: set[str] = set()  # tests that failed
+        self.killers: dict[Change, list[str]] = {}  # the tests that failed
 
     def prepare(self) -> None:
         """Copies the checkout, with the extension of the installed package beside the sources."""
@@ -214,8 +231,9 @@ class Copy:
         script = "import tradingdata._core as core; print(core.__file__)"
         command = [sys.executable, "-P", "-c", script]
         found = subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
-        self.extension = self.package / Path(found).name
-        shutil.copy(found, self.extension)
+        self.installed = Path(found)
+        self.extension = self.package / self.installed.name
+        shutil.copy(self.installed, self.extension)
         (self.root / "python/sitecustomize.py").write_text(SITE, "utf-8")
         if self.run(sys.executable, "-c", IMPORTED, str(self.root / "python"))[0]:
             raise SystemExit(f"Python imports another tradingdata than {self.package}")
@@ -242,15 +260,13 @@ class Copy:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        try:
-            printed = process.communicate(timeout=limit)[0]
-        except subprocess.TimeoutExpired:
-            return None, ""
-        finally:  # with what it has started
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return process.returncode, printed
+        status: int | None = None
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=limit)
+            status = process.returncode
+        with suppress(ProcessLookupError):  # with what it has started
+            os.killpg(process.pid, signal.SIGKILL)
+        return status, process.communicate()[0]
 
     def compiles(self, target: str, *, first: bool = False) -> bool:
         """Builds a target of C++ without optimisation, each source by itself."""
@@ -267,18 +283,24 @@ class Copy:
             raise SystemExit(f"{target} does not compile:\n{printed}")
         return status == 0
 
-    def pytest(self, *tests: str, limit: float = LIMIT) -> bool:
-        """Whether tests pass; the one that fails is noted."""
-        options = "-q -x -rfE -p no:cacheprovider --no-header --tb=no --basetemp".split()
+    def failed(self, *tests: str, limit: float = LIMIT) -> list[str] | None:
+        """The tests that fail, until one does; None if there are no such tests.
+
+        If they crash or do not end, the one that had begun.
+        """
+        options = "-v -x -rfE -p no:cacheprovider --no-header --tb=no --basetemp".split()
         command = (sys.executable, "-m", "pytest", *options, str(self.root / "tmp"), *tests)
         status, printed = self.run(*command, limit=limit)
+        if status in (4, 5):
+            return None
+        if status == 0:
+            return []
         failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
-        if status != 0:  # without a name, they took too long, or it crashed or did not import
-            self.killers.update(failed or tests)
-        return status == 0
+        begun = re.findall(r"^(tests/\S+::\S+)(?! *[A-Z]{4})", printed, re.MULTILINE)
+        return failed or begun[-1:] or list(tests)
 
-    def survives(self, mutant: Mutant) -> bool | None:
-        """Whether no test notices a mutant; None if it does not compile."""
+    def killers_of(self, mutant: Mutant) -> list[str] | None:
+        """The tests that notice a mutant, none if it survives; None if it does not compile."""
         target = self.root / mutant.file
         original = target.read_text("utf-8")
         lines = original.splitlines(keepends=True)
@@ -290,53 +312,74 @@ class Copy:
                     compile("".join(lines), "", "exec", dont_inherit=True)
                 except SyntaxError:
                     return None
-            elif not self.compiles("_core" if "bindings" in mutant.file else "core_tests"):
+            elif not self.compiles(mutant.target):
                 return None
-            elif "bindings" not in mutant.file and not self.passes_core_tests():
-                return False
+            elif mutant.target == CORE and not self.passes_core_tests():
+                return [CORE]
             else:
-                self.install()
-            return self.pytest(*mutant.tests)
+                self.compiles("_core")
+                (made,) = self.build.glob("python/bindings/_core*.so")
+                shutil.copy(made, self.extension)
+            known = self.known.get(mutant.change)
+            if known and (failed := self.failed(known, limit=KNOWN_LIMIT)):
+                return failed
+            tests = self.tests(mutant)
+            failed = self.failed(*tests)
+            return tests if failed is None else failed
         finally:
             target.write_text(original, "utf-8")
+            if mutant.in_cpp:
+                shutil.copy(self.installed, self.extension)
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests that must notice it, first those that noticed others of its file."""
+        paths = [
+            path
+            for each in TESTS[mutant.folder].split()
+            for path in sorted((ROOT / "tests" / each).glob("test_*.py")) or [ROOT / "tests" / each]
+        ]
+        names = [str(path.relative_to(ROOT)) for path in paths]
+        near = {
+            test.partition("::")[0]
+            for (file, *_), test in self.known.items()
+            if file == mutant.file
+        }
+        stem = Path(mutant.file).stem.rstrip("s")
+        return sorted(names, key=lambda name: (name not in near, stem not in Path(name).stem))
 
     def passes_core_tests(self) -> bool:
-        tests = self.build / "cpp/tests/core_tests"
+        tests = self.build / "cpp/tests" / CORE
         return self.run(tests, "--abort-after=1", limit=LIMIT)[0] == 0
-
-    def install(self) -> None:
-        """Builds the extension and puts it beside the sources."""
-        self.compiles("_core")
-        (made,) = self.build.glob("python/bindings/_core*.so")
-        shutil.copy(made, self.extension)
 
     def try_all(self, queues: Iterable[SimpleQueue[Mutant]]) -> list[bool]:
         """Tries what is left in queues; prints what is not as expected, and returns which was."""
         self.prepare()
         tried = []
+        ready: set[str] = set()
         for queue in queues:
             while True:
                 try:
                     mutant = queue.get_nowait()
                 except Empty:
                     break
-                if mutant.in_cpp and not (self.build / "python/bindings").is_dir():
-                    self.compiles("core_tests", first=True)
-                    self.compiles("_core", first=True)
-                    if not self.passes_core_tests():
+                if mutant.in_cpp and mutant.target not in ready:
+                    self.compiles(mutant.target, first=True)
+                    ready.add(mutant.target)
+                    if mutant.target == CORE and not self.passes_core_tests():
                         raise SystemExit("the core's tests fail without any mutant")
-                survived = self.survives(mutant)
+                killers = self.killers_of(mutant)
+                if killers is None:
+                    continue
                 is_listed = mutant.change in self.excluded
-                if survived is not None:
-                    tried.append(survived == is_listed)
-                if survived is (not is_listed):
-                    what = "survived" if survived else "is noticed: remove it from mutants.toml"
+                tried.append(is_listed == (not killers))
+                if killers:
+                    self.killers[mutant.change] = killers
+                if not tried[-1]:
+                    what = "is noticed: remove it from mutants.toml" if killers else "survived"
                     place = f"{mutant.file}:{mutant.line + 1}"
                     print(f"{place} {what}\n- {mutant.before}\n+ {mutant.after}", flush=True)
-            if self.build.exists():  # what follows is Python, with the code as it is
-                self.install()
-        killers = sorted(self.killers)
-        if killers and not self.pytest(*killers, limit=10 * LIMIT):
+        killers = sorted({test for tests in self.killers.values() for test in tests} - {CORE})
+        if killers and self.failed(*killers, limit=10 * LIMIT) != []:
             raise SystemExit(f"some of these tests fail without any mutant: {' '.join(killers)}")
         return tried
 
@@ -347,13 +390,16 @@ def main() -> int:
     )
     parser.add_argument("paths", nargs="*", help="files or folders to change; all without any")
     parser.add_argument("--count", type=int, default=40, help="number of mutants (40); 0: all")
+    parser.add_argument("--cpp", type=int, help="how many of them in C++ (a tenth)")
     parser.add_argument("--seed", default="0", help="chooses other mutants")
     parser.add_argument("--list", action="store_true", help="list how many mutants each folder has")
     parser.add_argument("--listed", action="store_true", help="try those of mutants.toml too")
+    parser.add_argument("--renew", action="store_true", help=f"note the killers in {KILLERS.name}")
     parser.add_argument("--jobs", type=int, default=2, help="copies to work in at a time (2)")
     options = parser.parse_args()
     mutants = all_mutants()
     excluded = listed(mutants)
+    possible = {mutant.change for mutant in mutants}
     chosen = tuple(options.paths)
     mutants = [mutant for mutant in mutants if mutant.file.startswith(chosen or "")]
     if options.list:
@@ -361,7 +407,8 @@ def main() -> int:
             print(f"{folder:36} {number:5}")
         return 0
     kept = [mutant for mutant in mutants if mutant.change not in excluded]
-    picked = sample(kept, options.count, options.seed)
+    in_cpp = options.count // 10 if options.cpp is None else options.cpp
+    picked = sample(kept, options.count, in_cpp, options.seed)
     if options.listed:
         picked += [mutant for mutant in mutants if mutant.change in excluded]
     print(f"Seed {options.seed}: {len(picked)} mutants", flush=True)
@@ -369,12 +416,23 @@ def main() -> int:
     python: SimpleQueue[Mutant] = SimpleQueue()
     for mutant in picked:
         (cpp if mutant.in_cpp else python).put(mutant)
-    copies = [Copy(str(number), excluded) for number in range(options.jobs)]
+    known = {
+        (file, before, after): test
+        for file, before, after, test in json.loads(KILLERS.read_text("utf-8"))
+    }
+    copies = [Copy(str(number), excluded, known) for number in range(options.jobs)]
     # The first alone has a build of C++.
     queues = [(cpp, python) if number == 0 else (python,) for number in range(options.jobs)]
     with ThreadPoolExecutor(options.jobs) as executor:
         results = list(executor.map(Copy.try_all, copies, queues))
     tried = [one for result in results for one in result]
+    if options.renew:
+        for copy in copies:
+            known |= {change: tests[0] for change, tests in copy.killers.items() if len(tests) == 1}
+        lines = [
+            json.dumps([*change, test]) for change, test in known.items() if change in possible
+        ]
+        KILLERS.write_text("[\n" + ",\n".join(sorted(lines)) + "\n]\n", "utf-8")
     print(f"{sum(tried)} of {len(tried)} mutants killed or listed; {len(excluded)} are listed")
     return int(not all(tried))
 
