@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import io
 import subprocess
@@ -59,6 +60,7 @@ def drawn(ax: Any) -> list[str]:
     return [text.get_text() for text in texts]
 
 
+@functools.cache
 def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[..., Any]]:
     pnl = td.realised_pnl(trades)
     prices: Any = {trade.security_id: trade.traded_price for trade in trades}
@@ -88,7 +90,9 @@ NAMES = list(charts(td.OrderBook(), td.TradeBook()))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_chart_is_labelled_and_has_no_exponent(name: str, books: Any, week: Any) -> None:
+def test_a_chart_is_labelled_and_has_neither_exponent_nor_paper(
+    name: str, books: Any, week: Any
+) -> None:
     for orders, trades in (books, week):
         ax = charts(orders, trades)[name]()
         texts = drawn(ax)
@@ -99,6 +103,10 @@ def test_a_chart_is_labelled_and_has_no_exponent(name: str, books: Any, week: An
             ""
         }
         assert ax.patches or ax.lines or ax.collections
+        assert [part.get_facecolor()[3] for part in (ax.figure.patch, ax.patch)] == [0, 0]
+        inks = {text.get_color() for text in (*ax.get_xticklabels(), ax.title, *ax.texts)}
+        assert inks == {style.INK}
+        assert {text.get_color() for text in ax.get_yticklabels()} == {style.INK_Y}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -134,15 +142,6 @@ def contrast(one: str, other: str) -> float:
 
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_chart_has_no_paper_of_its_own(name: str, books: Any) -> None:
-    ax = charts(*books)[name]()
-    assert [part.get_facecolor()[3] for part in (ax.figure.patch, ax.patch)] == [0, 0]
-    texts = [*ax.get_xticklabels(), ax.title, *ax.texts]
-    assert {text.get_color() for text in texts} == {style.INK}
-    assert {text.get_color() for text in ax.get_yticklabels()} == {style.INK_Y}
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#111111"])

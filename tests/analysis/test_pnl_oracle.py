@@ -1,13 +1,7 @@
-"""Realised profit and loss against calculations that share no code with it.
-
-One matches single shares with exact fractions; pyfolio-reloaded is a library that matches in the
-same way.
-"""
+"""Realised profit and loss, match by match, against single shares with exact fractions."""
 
 from __future__ import annotations
 
-import datetime as dt
-import warnings
 from collections import defaultdict, deque
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -17,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TIME, book, on_day, trade, trades
+from analysis_samples import TIME, on_day, trades
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
@@ -103,52 +97,3 @@ def test_every_share_is_matched_as_the_oracle_matches_it(
 
 def renumbered(made: list[td.Trade]) -> list[td.Trade]:
     return [row._replace(trade_no=f"9{row.trade_no}") for row in made]
-
-
-def round_trips(made: list[td.Trade]) -> Any:
-    """pyfolio's, of trades that are a day apart, since it merges those of one day."""
-    pandas = pytest.importorskip("pandas")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pyfolio misses zipline
-        extract = pytest.importorskip("pyfolio.round_trips").extract_round_trips
-        return extract(
-            pandas.DataFrame(
-                {
-                    "amount": [
-                        (row.quantity or 0) * (1 if row.txn_type == "B" else -1) for row in made
-                    ],
-                    "price": [float(price_of(row)) for row in made],
-                    "symbol": [row.security_id for row in made],
-                },
-                index=pandas.DatetimeIndex([row.exch_trade_time for row in made]),
-            )
-        )
-
-
-SIDES = "BBSBSSSBBBSSBBBBSSSSSB"
-
-
-def test_round_trips_are_those_of_pyfolio() -> None:
-    made = [
-        trade(
-            number,
-            side,
-            5 + 7 * number % 11,
-            (5 + 7 * number % 11) * (100.0 + 13 * number % 29),
-            exch_trade_time=dt.datetime(2026, 11, 1, 9, 15) + dt.timedelta(days=number),
-            security_id="10" if number % 3 else "11",
-        )
-        for number, side in enumerate(SIDES)
-    ]
-    theirs = [
-        (trip.symbol, bool(trip.long), trip.open_dt, trip.close_dt, round(trip.pnl, 6))
-        for trip in round_trips(made).itertuples()
-    ]
-    ours: dict[Any, list[Any]] = {}
-    for match in td.realised_pnl(book(*made)).matches:
-        # pyfolio has one round trip for each closing trade.
-        opened = match.buy_time if match.side == "long" else match.sell_time
-        fresh = [match.security_id, match.side == "long", opened, match.close_time, 0.0]
-        ours.setdefault((match.security_id, match.close_time), fresh)[-1] += match.realised
-    assert {trip[1] for trip in theirs} == {True, False}
-    assert sorted(map(tuple, ours.values())) == sorted(theirs)

@@ -82,10 +82,12 @@ def longer(file: Path) -> None:
 
 
 DAMAGES = [missing, emptied, truncated, zeros, garbage, longer]
+# Each damage to a file of trades and to one of orders, each file with two damages.
+CASES = [(damage, (at + shift) % 6) for shift in (0, 3) for at, damage in enumerate(DAMAGES)]
+each_file = pytest.mark.parametrize(("damage", "number"), CASES)
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("number", range(6))
+@each_file
 def test_each_data_file(damage: Callable[[Path], None], number: int, root: Path) -> None:
     """The message names the day; the same response once more makes it readable."""
     files = data_files(root)
@@ -106,8 +108,7 @@ def test_each_data_file(damage: Callable[[Path], None], number: int, root: Path)
     assert len(archive.fetches()) == 6
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("number", range(6))
+@each_file
 def test_each_log_file(damage: Callable[[Path], None], number: int, root: Path) -> None:
     """New commits are possible, and the same response once more makes all readable."""
     file = log_files(root)[number]

@@ -120,7 +120,7 @@ with td.Client(url, access_token=TOKEN, attempts=1) as client:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=long)])
+@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=long)])
 @pytest.mark.parametrize("what", [*CALLS, "error", "async"])
 def test_calls_grow_no_memory(what: str, count: int, service: Service) -> None:
     """At most 4 MiB after however many calls of a kind."""

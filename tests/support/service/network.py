@@ -167,12 +167,13 @@ def resolver(folder: Path, *, seconds: float = 0.0, address: str | None = None) 
     """Return environment variables under which every name but localhost resolves as said.
 
     It takes `seconds`, in which no signal is heard by the resolving thread, and gives `address`
-    (None: no such host). `folder` keeps the built shim. Skips away from Linux or without cc.
+    (None: no such host). The shim is built beside `folder`, once. Skips away from Linux or without
+    cc.
     """
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None or sys.platform != "linux":
         pytest.skip("a slow resolver needs Linux and a C compiler")
-    shim = folder / "resolver.so"
+    shim = folder.parent / "resolver.so"  # the folder of all tests of a worker
     if not shim.exists():
         command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(shim), str(SOURCE), "-ldl"]
         subprocess.run(command, check=True)
