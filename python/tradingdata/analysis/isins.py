@@ -11,7 +11,7 @@ from .._core import Slice
 from .inputs import chosen, patched
 from .issues import ELSEWHERE, NO_ISIN, Note, about
 from .keys import CONTRACT, KEY, Key, Lead, lead_of
-from .realised import LONG, RealisedPnl
+from .realised import LONG, Lots, RealisedPnl
 
 MATCH_BY = ("security_id", "isin")
 DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
@@ -84,7 +84,7 @@ def elsewhere(pnl: RealisedPnl) -> list[Note]:
     """Returns the open shares that lots of their ISIN under another id would close."""
     sides: dict[Any, dict[bool, Lead]] = {}
     notes = []
-    for lot in (*pnl.open_lots, *pnl.unmatched):
+    for lot in (*_first_lots(pnl.open_lots), *_first_lots(pnl.unmatched)):
         if is_isin(lot.isin) and lot.expiry_date is None:
             place = None if lot.product == DELIVERY else lot.exchange
             holder = lot.account, lot.client_id, lot.product, place, lot.isin
@@ -95,3 +95,8 @@ def elsewhere(pnl: RealisedPnl) -> list[Note]:
             text = f'{" and ".join(places)}: match_by="isin" closes them'
             notes.append(Note(both[True], ELSEWHERE, text))
     return notes
+
+
+def _first_lots(lots: Lots) -> Slice:
+    """Returns the first lot of each key, side and ISIN."""
+    return lots._rows.take(_core.Groups([lots._rows], [*KEY, "side", _ISIN]).first())

@@ -192,6 +192,6 @@ OrderLead: Any = namedtuple("OrderLead", tuple(OfOrder.__annotations__))  # type
 
 def leads_at(rows: Slice, at: list[int]) -> list[Any]:
     """Returns the leading columns of results about orders, of some rows of a book."""
-    account, client, entered, *others = rows.cells(at, ORDER_COLUMNS)
-    days = [time and time.date() for time in entered]
-    return list(map(OrderLead, account, client, days, *others))
+    columns = rows.cells(at, ORDER_COLUMNS)
+    columns[2] = [time and time.date() for time in columns[2]]
+    return list(map(OrderLead._make, zip(*columns, strict=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import compress, pairwise
@@ -18,7 +18,7 @@ from .fills import Facts, Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, about, noted, unused
-from .keys import CONTRACT, KEY, Key, Lead
+from .keys import CONTRACT, KEY, KEYED, Key, Lead
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -155,7 +155,7 @@ def matched(
             for change in (change for at, change in fills.changes if at == stop):
                 lots, notes = after_change(lots, change, stage.same)
                 fills.notes += notes
-    if prices is not None and any(stages[-1].is_expired(fills.last)):
+    if prices is not None and stages[-1].by_expiry(fills.last)[1][0]:
         contracts = {fact.lead.contract for stage in stages for fact in stage.facts}
         fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
@@ -194,16 +194,15 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
             sums.quantity += quantity
             sums.cost += cost * unit
             sums.proceeds += proceeds * unit
-        for part in stage.unmatched:
-            sums = of_key[stage.numbers[part.row]]
-            sums.unmatched += part.quantity
-            sums.unmatched_value += part.value * unit
-    is_expired = last.is_expired(fills.last)
-    for part, is_over in zip(last.left, is_expired, strict=True):
-        if not is_over:
-            sums, sign = of_key[last.numbers[part.row]], 1 if part.is_long else -1
-            sums.held += sign * part.quantity
-            sums.held_value += sign * part.value * unit
+        for row, _, quantity, value in zip(*stage.unmatched, strict=True):
+            sums = of_key[stage.numbers[row]]
+            sums.unmatched += quantity
+            sums.unmatched_value += value * unit
+    still_open, expired = last.by_expiry(fills.last)
+    for row, is_long, quantity, value in zip(*still_open, strict=True):
+        sums, sign = of_key[last.numbers[row]], 1 if is_long else -1
+        sums.held += sign * quantity
+        sums.held_value += sign * value * unit
     scale = 10**decimals
     pnl = RealisedPnl._of(
         (
@@ -217,15 +216,12 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     pnl._facts = {key: (sums.facts.multiplier, sums.facts.kind) for key, sums in sums_of.items()}
     pnl._matches = lambda: _one([stage.matches() for stage in stages])
     pnl.unmatched = _one([stage.lots(stage.unmatched, UNMATCHED) for stage in stages])
-    lots = last.lots(last.left, as_of=fills.as_of())
-    pnl.open_lots, pnl.expired = (
-        lots._taken([row for row, is_over in enumerate(is_expired) if is_over is wanted])
-        for wanted in (False, True)
-    )
+    as_of = fills.as_of()
+    pnl.open_lots, pnl.expired = (last.lots(parts, as_of=as_of) for parts in (still_open, expired))
     for stage in stages:
         stage.note_ties()
         stage.note(UNOPENED, "sale", stage.unmatched)
-    last.note(EXPIRED, "lot", compress(last.left, is_expired))
+    last.note(EXPIRED, "lot", expired)
     if fills.changes:
         fills.notes += [note for stage in stages for note in stage.fills.notes]
     if not fills.is_by_isin:
@@ -239,13 +235,9 @@ def _one(tables: list[Any]) -> Any:
     return first._over(_core.join([table._rows for table in tables])) if others else first
 
 
-class Remainder(NamedTuple):
-    """The quantity of a row that closed nothing or is left open; its value is in units."""
-
-    row: int
-    is_long: bool
-    quantity: int
-    value: int
+# The parts of rows that closed nothing or are left open: their rows, whether they are long, their
+# quantities and their values in units.
+Remainders = tuple[list[int], list[bool], list[int], list[int]]
 
 
 class Move(NamedTuple):
@@ -286,11 +278,8 @@ class Matching:
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
         permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
-        self.closings, unmatched, left, self.totals, self._tied = self._groups.match(
+        self.closings, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
             self._buy, self.decimals, *limits, permitted, day, self._origin()
-        )
-        self.unmatched, self.left = (
-            list(map(Remainder._make, zip(*parts, strict=True))) for parts in (unmatched, left)
         )
 
     def _origin(self) -> list[int]:
@@ -305,21 +294,21 @@ class Matching:
         closing = []
         is_due = [expiry is not None and expiry <= last for expiry in self._expiries()]
         price_of.among(facts.lead.contract for facts in compress(self.facts, is_due))
-        for part in self.left:
-            number = self.numbers[part.row]
+        for at_row, is_long, quantity, _ in zip(*self.left, strict=True):
+            number = self.numbers[at_row]
             if not is_due[number]:
                 continue
-            row = self._rows[part.row]
+            row = self._rows[at_row]
             price, multiplier = price_of(row), self.facts[number].multiplier
             if price is None or (price and multiplier is None):
                 continue
             at = datetime.combine(row.expiry_date, _SETTLED_AT)
             closed = row._replace(
-                txn_type=self._sell if part.is_long else self._buy,
+                txn_type=self._sell if is_long else self._buy,
                 trade_no=None,
-                quantity=part.quantity,
+                quantity=quantity,
                 traded_price=None,  # a settlement price does not prove the multiplier
-                trade_value=float(price * part.quantity * (multiplier or 0)),
+                trade_value=float(price * quantity * (multiplier or 0)),
                 exch_trade_time=at if self._zone is None else _in(self._zone, at, IST),
             )
             closing.append(closed)
@@ -337,10 +326,9 @@ class Matching:
         for lot, trade, is_long, quantity, cost, proceeds in zip(*self.closings, strict=True):
             held = (quantity, cost) if is_long else (-quantity, -proceeds)
             yield Move(self._lead(lot), days[lot], days[trade], *held, proceeds - cost)
-        for part in self.left:
-            sign = 1 if part.is_long else -1
-            held = sign * part.quantity, sign * part.value
-            yield Move(self._lead(part.row), days[part.row], None, *held, 0)
+        for row, is_long, quantity, value in zip(*self.left, strict=True):
+            held = (quantity, value) if is_long else (-quantity, -value)
+            yield Move(self._lead(row), days[row], None, *held, 0)
 
     def _lead(self, row: int) -> Lead:
         return self.facts[self.numbers[row]].lead
@@ -348,25 +336,32 @@ class Matching:
     def _expiries(self) -> list[date | None]:
         return [facts.lead.expiry_date for facts in self.facts]
 
-    def is_expired(self, last: date) -> list[bool]:
-        """Returns whether the contract of each lot that is left has expired before a day."""
-        over = [expiry is not None and expiry < last for expiry in self._expiries()]
-        return [over[self.numbers[part.row]] for part in self.left]
+    def by_expiry(self, last: date) -> tuple[Remainders, Remainders]:
+        """Returns the lots that are left, those of contracts that expired before a day apart."""
+        is_over = [expiry is not None and expiry < last for expiry in self._expiries()]
+        of_lots = [is_over[self.numbers[row]] for row in self.left[0]]
+        still_open = [not over for over in of_lots]
+        parts: Any = [
+            tuple(list(compress(values, chosen)) for values in self.left)
+            for chosen in (still_open, of_lots)
+        ]
+        return parts[0], parts[1]
 
     def note_ties(self) -> None:
         """Notes purchases and sales of one second whose order nothing shows."""
         leads = [facts.lead for facts in self.facts]
         self.fills.note_rows(TIED, dict.fromkeys(self._tied), self.numbers, leads)
 
-    def note(self, problem: str, noun: str, parts: Iterable[Remainder]) -> None:
+    def note(self, problem: str, noun: str, parts: Remainders) -> None:
         """Notes parts of rows by key."""
-        for number, count in Counter(self.numbers[part.row] for part in parts).items():
+        for number, count in Counter(self.numbers[row] for row in parts[0]).items():
             text = counted(count, noun)
             self.fills.notes.append(about(self.facts[number].lead, problem, text, count))
 
     def _columns(self, rows: list[int]) -> list[list[Any]]:
-        leads = [self._lead(row) for row in rows]
-        return [[lead[at] for lead in leads] for at in range(len(Lead._fields))]
+        numbers = [self.numbers[row] for row in rows]
+        columns = zip(*(facts.lead for facts in self.facts), strict=True)
+        return [list(map(values.__getitem__, numbers)) for values in columns] or [[]] * len(KEYED)
 
     def matches(self) -> Matches:
         """Returns which trade closed which lot."""
@@ -394,16 +389,16 @@ class Matching:
         return matches.sort("close_time") if self._settled else matches
 
     def lots(
-        self, parts: list[Remainder], side: str | None = None, as_of: datetime | None = None
+        self, parts: Remainders, side: str | None = None, as_of: datetime | None = None
     ) -> Lots:
         """Returns parts of rows as lots."""
-        rows = [part.row for part in parts]
+        rows, is_long, quantities, values = parts
         trade_numbers, times, *attributes = self._rows.cells(rows, [*_TRADED, *ATTRIBUTES])
         columns: list[list[Any]] = [
             *self._columns(rows),
-            [side or (LONG if part.is_long else SHORT) for part in parts],
-            *(trade_numbers, times, [part.quantity for part in parts]),
-            [part.value / 10**self.decimals for part in parts],
+            [side or (LONG if each else SHORT) for each in is_long],
+            *(trade_numbers, times, quantities),
+            [value / 10**self.decimals for value in values],
             [self.facts[self.numbers[row]].multiplier for row in rows],
             *attributes,
             [as_of] * len(rows),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -30,6 +31,7 @@ _DIFFERS = {
     "security_id": "security differs",
     "product": "product differs",
 }
+_compared = attrgetter(*_DIFFERS)
 
 
 @declared
@@ -169,13 +171,14 @@ def compared(
     fills, entered, unknown = with_entries(fills, order_rows)
     order_rows, also_entered, also_unknown = with_entries(order_rows, fills)
     covered = _days_by_party(order_rows, _ENTERED)
-    parties = zip(*map(fills.column, (*_PARTY, _ENTERED)), strict=True)
-    numbers = [  # a trade without an entry time counts as one of the orders' days
-        row
-        for row, (*party, at) in enumerate(parties)
-        if at is None or at.date() in covered.get(tuple(party), {at.date()})
+    by_entry = _core.Groups([fills], [*_PARTY, f"{_ENTERED}.day"])
+    is_covered = [  # a trade without an entry time counts as one of the orders' days
+        at is None or at.date() in covered.get(tuple(party), {at.date()})
+        for *party, at in zip(*fills.cells(by_entry.first(), [*_PARTY, _ENTERED]), strict=True)
     ]
-    if len(numbers) < total:
+    numbers: Sequence[int] = range(total)
+    if not all(is_covered):
+        numbers = [row for row, number in enumerate(by_entry.numbers()) if is_covered[number]]
         fills = fills.take(numbers)
         entered = {at for at, row in enumerate(numbers) if row in entered}
     sides = _core.Groups([order_rows, fills], (*ORDER_KEY, "txn_type"))
@@ -188,7 +191,8 @@ def compared(
     lookup = None if multipliers is None else Lookup("multipliers", multipliers)
     proofs = multipliers_at(fills, sides.first(1), lambda row: f"row {numbers[row]}", lookup)
     executed = _book_sides(sides, 1, fills, entered, traded, values, proofs)
-    units = _Units(10**places, 10 ** (decimals + places), Fraction(repr(tolerance)))
+    scale = 10 ** (decimals + places)
+    units = _Units(10**places, scale, *(Fraction(repr(tolerance)) * scale).as_integer_ratio())
     known = _Coverage(began, set(covered), unknown | also_unknown)
     rows, notes = [], []
     for leg, fill in _pairs(sides.coarser(ORDER_KEY), legs, executed):
@@ -223,11 +227,15 @@ class _Coverage(NamedTuple):
 
 
 class _Units(NamedTuple):
-    """How many units of an order's quantity and of a product are 1, and how much may differ."""
+    """How many units of an order's quantity and of a product are 1.
+
+    Products may differ by ``allowed / of`` for each share.
+    """
 
     quantity: int
     product: int
-    tolerance: Fraction
+    allowed: int
+    of: int
 
 
 class _BookSide(NamedTuple):
@@ -260,8 +268,9 @@ def _book_sides(
     """Returns each side in one of the books; ``lacking`` are rows without a time of entry."""
     likenesses = zip(*(sides.likenesses(name, part) for name in _DIFFERS), strict=True)
     leads = leads_at(rows, sides.first(part))
-    columns = zip(sides.counts(part), quantities, values, likenesses, proofs, leads, strict=False)
-    of_book = [_BookSide(*facts) if facts[0] else _NONE[part] for facts in columns]
+    sums = sides.counts(part), quantities, values
+    columns = zip(*sums, likenesses, proofs, leads, repeat(False), strict=False)
+    of_book = [_BookSide._make(facts) if facts[0] else _NONE[part] for facts in columns]
     numbers = sides.numbers(part) if lacking else []
     for number in {numbers[row] for row in lacking}:
         of_book[number] = of_book[number]._replace(lacks_entry=True)
@@ -300,8 +309,6 @@ def _finding(leg: _BookSide, fill: _BookSide, units: _Units, known: _Coverage) -
     party, number = lead[:2], (lead.exchange, lead.segment, lead.order_no)
     is_known = leg.quantity is not None and fill.quantity is not None
     lacks = leg.quantity - fill.quantity * units.quantity if is_known else None
-    is_early = lead.day is not None and lead.day < known.began.get(party, date.min)
-    incomplete = "earlier days missing" if is_early and lacks is not None and lacks > 0 else ""
     multiplier = fill.proof.multiplier
     if lacks != 0 and (*party, *number) in known.unknown:
         return VALUE_MISSING
@@ -310,11 +317,11 @@ def _finding(leg: _BookSide, fill: _BookSide, units: _Units, known: _Coverage) -
     if lacks is None:
         return VALUE_MISSING
     if not fill.rows:
-        return (incomplete or "no trades") if leg.quantity else AGREES
+        return _shortage(lead, lacks, known) or "no trades" if leg.quantity else AGREES
     if (difference := _difference(leg, fill)) != AGREES:
         return difference
     if lacks:
-        return incomplete or "quantity differs"
+        return _shortage(lead, lacks, known) or "quantity differs"
     if leg.lacks_entry or fill.lacks_entry:
         return VALUE_MISSING
     if None in (lead.client_id, *number, leg.value, fill.value):
@@ -322,30 +329,37 @@ def _finding(leg: _BookSide, fill: _BookSide, units: _Units, known: _Coverage) -
     if multiplier is None:
         return UNKNOWN
     apart = abs(leg.value * multiplier - fill.value * units.quantity)
-    allowed = units.tolerance * units.product * fill.quantity * multiplier
-    return "price differs" if apart > allowed else AGREES
+    is_apart = apart * units.of > units.allowed * fill.quantity * multiplier
+    return "price differs" if is_apart else AGREES
+
+
+def _shortage(lead: Any, lacks: int, known: _Coverage) -> str:
+    """Returns the finding on what the trades lack of an order of a day before all of them."""
+    is_early = lead.day is not None and lead.day < known.began.get(lead[:2], date.min)
+    return "earlier days missing" if is_early and lacks > 0 else ""
 
 
 def _difference(leg: _BookSide, fill: _BookSide) -> str:
     """Returns the finding on the fields that must be the same."""
-    for at, (name, finding) in enumerate(_DIFFERS.items()):
-        likeness = leg.likenesses[at] | fill.likenesses[at]
-        if likeness != SAME or getattr(leg.lead, name) != getattr(fill.lead, name):
-            return VALUE_MISSING if likeness & SOME_MISSING else finding
+    values = _compared(leg.lead), _compared(fill.lead)
+    facts = zip(_DIFFERS.values(), leg.likenesses, fill.likenesses, *values, strict=True)
+    for finding, likeness, other, value, other_value in facts:
+        if likeness | other != SAME or value != other_value:
+            return VALUE_MISSING if (likeness | other) & SOME_MISSING else finding
     return AGREES
 
 
 def _amounts(leg: _BookSide, fill: _BookSide, units: _Units) -> tuple[Any, ...]:
     """Returns the columns after the finding."""
     multiplier, shares, unit, scale = fill.proof.multiplier, fill.quantity, *units[:2]
-
-    def ratio(amount: int | None, count: int | None, whole: int | None) -> float | None:
-        return amount * count / whole if amount is not None and count and whole else None
-
     return (
-        *(leg.rows, fill.rows, ratio(leg.quantity, 1, unit), shares),
-        ratio(leg.value, unit, leg.quantity and scale * leg.quantity),
-        ratio(fill.value, unit, multiplier and shares and scale * multiplier * shares),
-        0.0 if leg.value == 0 else ratio(leg.value, multiplier, scale),
-        *(ratio(fill.value, unit, scale), multiplier),
+        *(leg.rows, fill.rows, _ratio(leg.quantity, 1, unit), shares),
+        _ratio(leg.value, unit, leg.quantity and scale * leg.quantity),
+        _ratio(fill.value, unit, multiplier and shares and scale * multiplier * shares),
+        0.0 if leg.value == 0 else _ratio(leg.value, multiplier, scale),
+        *(_ratio(fill.value, unit, scale), multiplier),
     )
+
+
+def _ratio(amount: int | None, count: int | None, whole: int | None) -> float | None:
+    return amount * count / whole if amount is not None and count and whole else None

@@ -7,13 +7,15 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from .. import _core
+from .._core import Slice
 from ..display.text import group
 from ..table.rows import declared
 from .changes import LotChange, begun, moments_of, under
 from .inputs import Lookup, Prices
 from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, about, noted, unused
-from .keys import CONTRACT, Key, Keyed, contract_of, key_of, lead_of
+from .keys import CONTRACT, KEY, Key, Keyed, contract_of, key_of, lead_of
 from .position import Positions
 from .realised import LONG, SHORT, GivenLots, RealisedPnl, as_trades, read_lots
 from .result_table import BY_CONTRACT, ResultTable
@@ -142,15 +144,17 @@ def notes_of(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
 
 def valued(lots: Any, price_of: Lookup) -> UnrealisedPnl:
     """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
-    still_open = lots.open_lots if isinstance(lots, RealisedPnl) else lots
     if isinstance(lots, (RealisedPnl, Positions)):  # a price may be that of a closed contract
         contracts = zip(*map(lots._column, CONTRACT), strict=True)
         last = max(lots.days, default=date.min)
         price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
-    if isinstance(still_open, Positions):
-        opened: Iterable[Open] = _of_positions(still_open)
+    opened: Iterable[Open]
+    if isinstance(lots, Positions):
+        opened = _of_positions(lots)
+    elif isinstance(lots, RealisedPnl):
+        opened = _of_open_lots(lots.open_lots._rows)
     else:
-        opened = _of_lots(still_open)
+        opened = _of_lots(lots)
     return UnrealisedPnl._of(_unrealised_row(held, price_of) for held in opened)
 
 
@@ -167,6 +171,17 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
             traded = Fraction(repr(getattr(row, f"{side}_value")))
             value = traded * net / getattr(row, f"{side}_quantity")
             yield row, net, value, row.multiplier, row.kind
+
+
+def _of_open_lots(rows: Slice) -> Iterator[Open]:
+    """Returns the lots of a result, which are complete: those of a key have one side and unit."""
+    groups = _core.Groups([rows], KEY)
+    decimals = _core.decimals_of([(rows, "value")])
+    sums = groups.sums("quantity", 0), groups.sums("value", decimals)
+    for first, last, *amounts in zip(groups.first(), groups.last(), *sums, strict=True):
+        lot, sign = rows[last], 1 if rows[last].side == LONG else -1
+        quantity, value = (sign * amount for amount in amounts)
+        yield lot, quantity, Fraction(value, 10**decimals), lot.multiplier, rows[first].kind
 
 
 def _of_lots(lots: Any) -> Iterable[Open]:
