@@ -95,9 +95,7 @@ class TestNotFound:
 
     def test_of_an_isin_it_says_what_the_search_takes(self, service: Service) -> None:
         service.choose(pages([]))
-        with pytest.raises(
-            td.StockNotFoundError, match="by name, NSE symbol or BSE code: pass one"
-        ):
+        with pytest.raises(td.StockNotFoundError, match="finds names, NSE symbols and BSE codes"):
             look_up(service, "sync", "ine002a01018")
 
     @kinds

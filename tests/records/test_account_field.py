@@ -161,6 +161,7 @@ def test_displays_have_a_column_only_where_it_tells_rows_apart() -> None:
     for part in (several[:2], several.filter(account="desk1")):
         heading, names, *_ = repr(part).splitlines()
         assert ("account desk1" in heading, "account" in names) == (True, False)
+    assert "4 trades of 2025-01-06, 2 accounts\n" in repr(several)
     assert "account" not in repr(several[:0])
 
 

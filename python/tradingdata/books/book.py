@@ -16,7 +16,6 @@ from .._util.validate import flag, method_keywords, no_field, text
 from ..display.text import ENDS, Shown, book_cells, book_heading
 from ..display.view import VIEWS, View
 from ..errors import ConfigurationError
-from ..table.conditions import Condition, core_conditions
 from ..table.export import KEYWORDS, ArrowTable
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
@@ -104,18 +103,17 @@ class Book(Table[Record]):
     def _title(self) -> str:
         return self._record
 
-    def _account(self) -> str | None:
-        """Returns the label that all rows share, which a heading names; "" of several labels."""
+    def _accounts(self) -> list[str | None]:
+        """Returns the labels of the rows. A heading names a single one, or says how many."""
         if self._response is not None and self._response.account:
-            return self._response.account
-        if not len(self) or "account" not in self._kinds:
-            return None
-        ((label,),) = self._rows.cells([0], ["account"])
-        others = core_conditions(self._rows, [Condition("account", "ne", label)])
-        return "" if len(self._rows.where(others)) else label
+            return [self._response.account]
+        if "account" not in self._kinds:
+            return []
+        (labels,) = self._rows.cells(_core.Groups([self._rows], ["account"]).first(), ["account"])
+        return labels
 
     def _view_of_rows(self) -> View:
-        if self._account() == "":
+        if len(self._accounts()) > 1:
             return self._view
         columns = tuple(name for name in self._view.columns if name != "account")
         return self._view._replace(columns=columns, silent=frozenset({"account"}))

@@ -61,7 +61,7 @@ class StockLookup:
         message = f"{subject} has the NSE symbol, BSE code or ISIN {short_repr(self.wanted)}"
         rest = "the search found nothing: check the spelling"
         if ISIN.fullmatch(self.wanted):
-            rest = "the search is by name, NSE symbol or BSE code: pass one of these"
+            rest = "the search finds names, NSE symbols and BSE codes: pass the symbol or the code"
         return self._error(message, self._first, rest)
 
     def _error(self, message: str, stocks: Sequence[Stock], rest: str = "") -> StockNotFoundError:

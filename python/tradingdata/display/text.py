@@ -149,11 +149,14 @@ def instrument_name(record: Any) -> str | None:
 
 
 def book_heading(book: Any, day: str = "") -> str:
-    """Returns the number of rows of a book, its day and account, and when it was received."""
+    """Returns the number of rows of a book, its day and accounts, and when it was received."""
     parts = [f"{book._heading()} of {day}" if day else book._heading()]
     response = book.response
-    if account := book._account():
-        parts.append(f"account {account}")
+    accounts = book._accounts()
+    if len(accounts) > 1:
+        parts.append(counted(len(accounts), "account"))
+    elif any(accounts):
+        parts.append(f"account {accounts[0]}")
     if response is not None and response.received_at is not None:
         parts.append(f"received {instant(response.received_at, book._rows.zone)}")
     if book._rows.zone is not None:
