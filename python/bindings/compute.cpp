@@ -62,7 +62,7 @@ class GroupsOfSlices {
 
   std::vector<std::int32_t> coarser(const Names& key) const {
     const std::vector<GroupedRows> parts = keyed(key);
-    return released([&] { return tradingdata::coarser(groups_, parts); });
+    return released([&] { return tradingdata::coarser(groups_.parts, parts); });
   }
 
   py::object extremes(const std::string& name, bool greatest, std::size_t part) const {
@@ -100,25 +100,24 @@ class GroupsOfSlices {
     require_trades();
     const std::vector<GroupedRows> parts = keyed(contract);
     const Multipliers found =
-        released([&] { return multipliers_of(at(0), tradingdata::coarser(groups_, parts)); });
+        released([&] { return multipliers_of(at(0), tradingdata::coarser(groups_.parts, parts)); });
     return py::make_tuple(found.by_group, found.odd, found.proof);
   }
 
   py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
-                  std::int64_t settlements, const std::vector<bool>& may_short,
+                  std::int64_t settlements, const std::vector<std::uint8_t>& may_short,
                   const py::object& counted_from, const std::vector<std::int32_t>& origin) const {
     require_trades();
-    if (std::ssize(may_short) != at(0).size()) throw py::value_error("one permission for each row");
+    if (std::ssize(may_short) != size()) throw py::value_error("one permission for each group");
     if (opening < 0 || settlements < 0 || opening + settlements > at(0).size())
       throw py::value_error("no such lots");
     if (!origin.empty() && std::ssize(origin) != at(0).size())
       throw py::value_error("one origin for each row");
-    const std::vector<std::uint8_t> permitted(may_short.begin(), may_short.end());
     MatchingRules rules{.buy = buy,
                         .decimals = decimals,
                         .opening = opening,
                         .settlements = settlements,
-                        .may_short = permitted,
+                        .may_short = may_short,
                         .origin = origin};
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;

@@ -85,7 +85,7 @@ int128 share_of(int128 value, std::int64_t part, std::int64_t total) {
   const int128 doubled = sum_of(product_of(value, 2 * int128{part}), total);
   const int128 divisor = 2 * int128{total};
   const int128 quotient = doubled / divisor;
-  return doubled % divisor < 0 ? quotient - 1 : quotient;  // rounded down, as negative values need
+  return quotient * divisor > doubled ? quotient - 1 : quotient;  // rounded down, below zero too
 }
 
 }  // namespace tradingdata

@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 
 #include "base/time.hpp"
 #include "compute/exact.hpp"
@@ -27,62 +28,78 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
-  hash = mixed(hash, text.size());
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t size = std::min(text.size(), sizeof word);
-    std::memcpy(&word, text.data(), size);
-    hash = mixed(hash, word);
-    text.remove_prefix(size);
-  }
-  return hash;
+std::uint64_t word_at(const void* place) {
+  std::uint64_t word;
+  std::memcpy(&word, place, sizeof word);
+  return word;
 }
 
-// A cell that is no text, as bits that are equal for equal values; `row` is one of the table.
-std::uint64_t bits_of(const Table& table, const KeyField& key, std::int64_t row) {
-  const Column& column = table.column(key.field);
-  switch (table.schema().field(key.field).kind) {
-    case Kind::date: return static_cast<std::uint64_t>(column.as<std::int32_t>()[row]);
-    case Kind::number: return std::bit_cast<std::uint64_t>(column.as<double>()[row] + 0.0);
-    default: {
-      const std::int64_t value = column.as<std::int64_t>()[row];
-      return static_cast<std::uint64_t>(key.day ? day_of(value) : value);
-    }
-  }
+constexpr std::int64_t word_size = sizeof(std::uint64_t);
+
+// A view has two words: the size and four characters, then the rest of a short text.
+static_assert(sizeof(TextView) == 2 * word_size && TextView::inline_capacity >= word_size);
+std::uint64_t second_word(const TextView& view) {
+  return word_at(view.inlined + word_size - sizeof view.size);
 }
 
-bool is_text(const Table& table, const KeyField& key) {
-  return table.schema().field(key.field).kind == Kind::text;
+// A longer text is read in words too, the last one overlapping.
+std::uint64_t mixed(std::uint64_t hash, const Table& table, const TextView& view) {
+  hash = mixed(hash, word_at(&view));
+  if (view.is_inline()) return mixed(hash, second_word(view));
+  const std::string_view text = table.text(view);
+  const char* const last = text.data() + text.size() - word_size;
+  for (const char* at = text.data(); at < last; at += word_size) hash = mixed(hash, word_at(at));
+  return mixed(hash, word_at(last));
+}
+
+// The bits of a value, equal for equal values; those of a time may be its day's.
+template <typename Value>
+std::uint64_t bits_of(Value value, const KeyField& key) {
+  if constexpr (std::is_same_v<Value, double>) {
+    return std::bit_cast<std::uint64_t>(value + 0.0);  // -0 equals 0
+  } else {
+    return static_cast<std::uint64_t>(key.day ? day_of(value) : value);
+  }
 }
 
 bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const Table& b,
                const KeyField& key_b, std::int64_t row_b) {
-  const bool known = a.valid(key_a.field, row_a);
-  if (known != b.valid(key_b.field, row_b)) return false;
+  const Column &x = a.column(key_a.field), &y = b.column(key_b.field);
+  const bool known = x.valid(row_a);
+  if (known != y.valid(row_b)) return false;
   if (!known) return true;
-  if (!is_text(a, key_a)) return bits_of(a, key_a, row_a) == bits_of(b, key_b, row_b);
-  const TextView& view_a = a.column(key_a.field).as<TextView>()[row_a];
-  const TextView& view_b = b.column(key_b.field).as<TextView>()[row_b];
-  if (view_a.is_inline()) return std::memcmp(&view_a, &view_b, sizeof view_a) == 0;
-  return a.text(view_a) == b.text(view_b);
+  return with_stored(a.schema().field(key_a.field).kind, [&]<typename T>(const T&) {
+    const T &one = x.as<T>()[row_a], &other = y.as<T>()[row_b];
+    if constexpr (!std::is_same_v<T, TextView>) {
+      return bits_of(one, key_a) == bits_of(other, key_b);
+    } else {
+      if (word_at(&one) != word_at(&other)) return false;
+      return one.is_inline() ? second_word(one) == second_word(other)
+                             : a.text(one) == b.text(other);
+    }
+  });
 }
 
-void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows,
-                std::span<const KeyField> key) {
-  const Table& table = *rows.table;
+// Adds the values of some rows to their hashes; `row_at` gives the row of each, or -1 for none.
+template <typename RowAt>
+void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part, const RowAt& row_at) {
+  const Table& table = *part.rows.table;
   std::uint64_t salt = 0;  // so that a value in another field gives another hash
-  for (const KeyField& field : key) {
+  for (const KeyField& key : part.key) {
     ++salt;
-    const bool text = is_text(table, field);
-    std::int64_t row = rows.start;
-    for (std::uint64_t& hash : hashes) {
-      if (table.valid(field.field, row)) {
-        hash = text ? mixed(hash + salt, table.text(field.field, row))
-                    : mixed(hash + salt, bits_of(table, field, row));
+    const Column& column = table.column(key.field);
+    with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
+      const T* const values = column.as<T>();
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        const std::int64_t row = row_at(i);
+        if (row < 0 || !column.valid(row)) continue;
+        if constexpr (std::is_same_v<T, TextView>) {
+          hashes[i] = mixed(hashes[i] + salt, table, values[row]);
+        } else {
+          hashes[i] = mixed(hashes[i] + salt, bits_of(values[row], key));
+        }
       }
-      ++row;
-    }
+    });
   }
 }
 
@@ -154,7 +171,9 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     GroupPart& part = groups.parts.emplace_back();
     part.rows = given.rows;
     std::vector<std::uint64_t> hashes(static_cast<std::size_t>(part.size()), seed);
-    add_hashes(hashes, given.rows, given.key);
+    add_hashes(hashes, given, [first = given.rows.start](std::size_t i) {
+      return first + static_cast<std::int64_t>(i);
+    });
     part.group.reserve(hashes.size());
     std::int64_t row = given.rows.start;
     for (const std::uint64_t hash : hashes)
@@ -165,37 +184,40 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   return groups;
 }
 
-std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedRows> parts) {
-  GroupFinder finder(groups.count);
-  const std::uint64_t seed = hash_seed();
-  std::vector<std::int32_t> numbers;
-  for (std::size_t group = 0; group < static_cast<std::size_t>(groups.count); ++group) {
+std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
+                                  std::span<const GroupedRows> parts) {
+  std::vector<Place> places;  // a row of each group, which has one in some part
+  for (std::size_t group = 0; !parts.empty() && group < groups.front().count.size(); ++group) {
     std::size_t at = 0;
-    while (groups.parts[at].first[group] < 0) ++at;  // each group has a row in some part
-    const GroupedRows& part = parts[at];
-    const std::int64_t row = part.rows.start + groups.parts[at].first[group];
-    std::vector<std::uint64_t> hash(1, seed);
-    add_hashes(hash, {part.rows.table, row, row + 1}, part.key);
-    numbers.push_back(finder.find(hash[0], {&part, row}));
+    while (groups[at].first[group] < 0) ++at;
+    places.push_back({&parts[at], parts[at].rows.start + groups[at].first[group]});
+  }
+  std::vector<std::uint64_t> hashes(places.size(), hash_seed());
+  for (const GroupedRows& part : parts) {
+    add_hashes(hashes, part,
+               [&](std::size_t i) { return places[i].part == &part ? places[i].row : -1; });
+  }
+  GroupFinder finder(std::ssize(places));
+  std::vector<std::int32_t> numbers;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    numbers.push_back(finder.find(hashes[i], places[i]));
   }
   return numbers;
 }
 
 Amounts amounts_of(const Slice& rows, int field, int decimals) {
   const Column& column = rows.table->column(field);
-  Amounts made;
-  const bool whole = rows.table->schema().field(field).kind != Kind::number;
-  std::vector<double> values;
-  for (std::int64_t row = rows.start; row < rows.stop; ++row) {
-    const bool known = column.valid(row);
-    made.known.push_back(known);
-    if (whole) {
-      made.units.push_back(known ? column.as<std::int64_t>()[row] : 0);
-    } else {
-      values.push_back(known ? column.as<double>()[row] : 0);
-    }
+  const auto count = static_cast<std::size_t>(rows.size());
+  Amounts made{.units = {}, .known = std::vector<bool>(count, true)};
+  for (std::size_t i = 0; i < count && column.nulls > 0; ++i) {
+    made.known[i] = column.valid(rows.start + static_cast<std::int64_t>(i));
   }
-  if (!whole) made.units = in_units(values, decimals);
+  if (rows.table->schema().field(field).kind == Kind::number) {
+    made.units = in_units({column.as<double>() + rows.start, count}, decimals);
+  } else {
+    const auto* const values = column.as<std::int64_t>() + rows.start;
+    made.units.assign(values, values + count);
+  }
   return made;
 }
 

@@ -44,7 +44,8 @@ struct Groups {
 Groups group_rows(std::span<const GroupedRows> parts);
 
 // The number of each group among groups by a part of the key, whose fields are given for each part.
-std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedRows> parts);
+std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
+                                  std::span<const GroupedRows> parts);
 
 // Exact amounts of a column, as multiples of 10^-decimals; 0 where `known` is false.
 struct Amounts {

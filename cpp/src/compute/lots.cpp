@@ -58,6 +58,7 @@ class Matcher {
     for (std::int64_t row = 0; row < rules_.opening; ++row) {
       (bought(row) ? long_ : short_)[group_of(row)].add(remainder(row));
     }
+    result_.matches.reserve(values_.size());
     const std::int64_t settled = trades_.size() - rules_.settlements;
     TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy, rules_.origin);
     for (const std::int64_t row : order.rows) take(row);
@@ -104,7 +105,7 @@ class Matcher {
     if (trade.left == 0) return;
     if (purchase) {
       long_[group].add(trade);
-    } else if (rules_.may_short[static_cast<std::size_t>(row)] != 0) {
+    } else if (rules_.may_short[group] != 0) {
       short_[group].add(trade);
     } else if (counted) {
       result_.unmatched.push_back(part(trade, false));

@@ -15,7 +15,7 @@ struct MatchingRules {
   int decimals = 2;              // of the unit of all values
   std::int64_t opening = 0;      // the first rows are lots to start from, in their order
   std::int64_t settlements = 0;  // the last rows close what the trades have left open
-  // By row: whether a sale without a lot to close may open a short one.
+  // By group: whether a sale without a lot to close may open a short one.
   std::span<const std::uint8_t> may_short;
   std::int64_t counted_from = INT64_MIN;  // microseconds; what closes before is not reported
   std::span<const std::int32_t> origin;   // by row: see `in_time`

@@ -1,12 +1,14 @@
-// Finds, for each response, the number of its rows that runs with time.
+// Finds, for each response, the number of its rows that runs with time. Sets of rows are kept in
+// the order of their times, so that whether a number runs with them shows without a sort, mostly
+// after a few rows.
 #include "compute/moments.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <initializer_list>
 #include <numeric>
 #include <utility>
 
+#include "base/time.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {
@@ -14,8 +16,7 @@ namespace tradingdata {
 namespace {
 
 // Not in templates, where clang 14 refuses them.
-constexpr int account = trade_schema["account"];
-constexpr int client = trade_schema["client_id"];
+constexpr int row_number = trade_schema["row_no"];
 constexpr int time_of_trade = trade_schema["exch_trade_time"];
 
 class Orderer {
@@ -29,9 +30,9 @@ class Orderer {
 
   TradeOrder run(std::int64_t begin, std::int64_t end) {
     TradeOrder order;
-    order.rows.resize(static_cast<std::size_t>(end - begin));
+    order.rows.resize(at(end - begin));
     std::iota(order.rows.begin(), order.rows.end(), begin);
-    sort_by(order.rows, [this](std::int64_t row) { return times_[row]; });
+    sort_by_time(order.rows);
     const auto tied = [this](std::int64_t a, std::int64_t b) { return times_[a] == times_[b]; };
     if (!any_neighbours(order.rows, tied)) return order;
     rank(order.rows);
@@ -39,8 +40,7 @@ class Orderer {
       return std::pair(ranks_[at(a)], a) < std::pair(ranks_[at(b)], b);
     };
     for (auto first = order.rows.begin(); first != order.rows.end();) {
-      const auto last = std::find_if_not(first, order.rows.end(),
-                                         [&](std::int64_t row) { return tied(*first, row); });
+      const auto last = end_of_second(first, order.rows.end());
       std::sort(first, last, is_before);
       first = last;
     }
@@ -57,6 +57,7 @@ class Orderer {
   }
 
  private:
+  using Rows = std::vector<std::int64_t>;     // in the order of their times
   using Numbers = std::vector<std::int64_t>;  // by row
   static constexpr std::int64_t none = INT64_MIN;
   static constexpr std::int64_t undecided = -1;
@@ -66,21 +67,27 @@ class Orderer {
     return table_.text(trade_schema["txn_type"], trades_.rows.start + row) == buy_;
   }
 
-  // Sorts rows by the key of each; those with equal keys keep their order. The keys are beside
-  // their rows, since looking each up in its column would be slow.
-  template <typename Key>
-  static void sort_by(std::vector<std::int64_t>& rows, const Key& key) {
-    if (std::ranges::is_sorted(rows, {}, key)) return;
-    std::vector<std::pair<std::int64_t, std::int64_t>> keyed;
-    keyed.reserve(rows.size());
-    for (const std::int64_t row : rows) keyed.emplace_back(key(row), row);
-    std::ranges::stable_sort(keyed, {}, &std::pair<std::int64_t, std::int64_t>::first);
-    std::ranges::transform(keyed, rows.begin(), &std::pair<std::int64_t, std::int64_t>::second);
+  // Rows of one time keep their order. The times are beside their rows, since looking each up in
+  // its column would be slow.
+  void sort_by_time(Rows& rows) const {
+    if (std::ranges::is_sorted(rows, {}, [this](std::int64_t row) { return times_[row]; })) return;
+    std::vector<std::pair<std::int64_t, std::int64_t>> timed;
+    timed.reserve(rows.size());
+    for (const std::int64_t row : rows) timed.emplace_back(times_[row], row);
+    std::ranges::stable_sort(timed, {}, &std::pair<std::int64_t, std::int64_t>::first);
+    std::ranges::transform(timed, rows.begin(), &std::pair<std::int64_t, std::int64_t>::second);
+  }
+
+  template <typename Row>
+  Row end_of_second(Row first, Row end) const {
+    return std::find_if(first, end, [this, time = times_[*first]](std::int64_t row) {
+      return times_[row] != time;
+    });
   }
 
   // Whether test(before, row) is true of two rows that follow each other within their group.
   template <typename Test>
-  bool any_neighbours(const std::vector<std::int64_t>& rows, const Test& test) const {
+  bool any_neighbours(const Rows& rows, const Test& test) const {
     std::vector<std::int64_t> last(trades_.count.size(), -1);
     return std::ranges::any_of(rows, [&](std::int64_t row) {
       const std::int64_t before = std::exchange(last[at(trades_.group[at(row)])], row);
@@ -105,102 +112,111 @@ class Orderer {
     return error == std::errc() && end == text.data() + text.size() ? number : none;
   }
 
-  // Calls work with each set of rows that share account, client, day and some more fields.
-  template <typename Work>
-  void for_each_set(const std::vector<std::int64_t>& rows, std::initializer_list<int> more,
-                    const Work& work) const {
-    GroupedRows keyed{trades_.rows, {{account}, {client}, {time_of_trade, true}}};
-    for (const int field : more) keyed.key.push_back({field});
-    const Groups groups = group_rows({&keyed, 1});
-    std::vector<std::vector<std::int64_t>> sets(at(groups.count));
-    for (const std::int64_t row : rows) sets[at(groups.parts[0].group[at(row)])].push_back(row);
-    for (std::vector<std::int64_t>& set : sets) work(set);
-  }
-
-  // Calls work with the rows of each origin.
-  template <typename Work>
-  void for_each_origin(std::vector<std::int64_t>& rows, const Work& work) const {
-    if (origin_.empty()) return work(rows);
-    const auto origin = [this](std::int64_t row) { return origin_[at(row)]; };
-    sort_by(rows, origin);
-    for (auto begin = rows.begin(); begin != rows.end();) {
-      const auto end = std::ranges::upper_bound(begin, rows.end(), origin(*begin), {}, origin);
-      std::vector<std::int64_t> part(begin, end);
-      work(part);
-      begin = end;
+  // Rows that share account, client and day, which are those of one response or of several; or
+  // only those of one exchange and segment, where they were traded.
+  std::vector<Rows> sets_of(const Rows& rows, bool of_exchanges) const {
+    GroupedRows keyed{trades_.rows, {{trade_schema["account"]}, {trade_schema["client_id"]}}};
+    if (of_exchanges) {
+      keyed.key.push_back({trade_schema["exchange"]});
+      keyed.key.push_back({trade_schema["segment"]});
     }
+    const std::vector<std::int32_t> numbers = coarser({&trades_, 1}, {&keyed, 1});
+    const bool by_origin = of_exchanges && !origin_.empty();
+    const std::int64_t origins = by_origin ? std::ranges::max(origin_) + std::int64_t{1} : 1;
+    std::vector<Rows> sets;
+    std::vector<std::int64_t> newest(numbers.size() * at(origins), -1);  // the set of the last day
+    for (const std::int64_t row : rows) {
+      const std::int64_t number = numbers[at(trades_.group[at(row)])];
+      const std::int64_t origin = by_origin ? origin_[at(row)] : 0;
+      std::int64_t& set = newest[at(number * origins + origin)];
+      if (set < 0 || day_of(times_[sets[at(set)].back()]) != day_of(times_[row])) {
+        set = std::ssize(sets);
+        sets.emplace_back();
+      }
+      sets[at(set)].push_back(row);
+    }
+    return sets;
   }
 
   // Sets the rank of each row within its second. Row numbers count through a response, trade
   // numbers through an exchange's segment. A number that contradicts the times, and the place of a
   // row, which a sort changes, rank the rows but do not decide.
-  void rank(const std::vector<std::int64_t>& rows) {
-    const Numbers by_row = numbers_of(trade_schema["row_no"], [&](std::int64_t row) {
-      return table_.column(trade_schema["row_no"]).as<std::int64_t>()[row];
+  void rank(const Rows& rows) {
+    const Numbers by_row = numbers_of(row_number, [this](std::int64_t cell) {
+      return table_.column(row_number).as<std::int64_t>()[cell];
     });
     ranks_.resize(at(trades_.size()));
+    std::iota(ranks_.begin(), ranks_.end(), 0);
     set_.assign(at(trades_.size()), undecided);
-    std::vector<std::vector<std::int64_t>> others;
     std::int64_t set = 0;
-    const auto decide = [&](const std::vector<std::int64_t>& decided) {
+    const auto decide = [&](const Rows& decided) {
       for (const std::int64_t row : decided) set_[at(row)] = set;
       ++set;
     };
-    for_each_set(rows, {}, [&](std::vector<std::int64_t>& response) {
-      if (follows_time(response, by_row)) return decide(response);
-      others.push_back(std::move(response));
-    });
+    std::vector<Rows> others;
+    for (Rows& response : sets_of(rows, false)) {
+      if (follows_time(response, by_row)) {
+        decide(response);
+      } else {
+        others.push_back(std::move(response));
+      }
+    }
     if (others.empty()) return;
-    const Numbers by_trade = numbers_of(trade_schema["trade_no"], [&](std::int64_t row) {
-      return whole_number(table_.text(trade_schema["trade_no"], row));
+    const Numbers by_trade = numbers_of(trade_schema["trade_no"], [this](std::int64_t cell) {
+      return whole_number(table_.text(trade_schema["trade_no"], cell));
     });
-    Numbers by_place(at(trades_.size()));
-    std::iota(by_place.begin(), by_place.end(), 0);
-    std::vector<std::int64_t> rest;
-    for (std::vector<std::int64_t>& response : others) {
+    Rows rest;
+    for (const Rows& response : others) {
       rest.insert(rest.end(), response.begin(), response.end());
-      static_cast<void>(follows_time(response, by_place) || orders(response, by_trade) ||
-                        orders(response, by_place));
+      // Their ranks are still their places.
+      static_cast<void>(follows_time(response, ranks_) || orders(response, by_trade));
     }
-    for_each_set(rest, {trade_schema["exchange"], trade_schema["segment"]},
-                 [&](std::vector<std::int64_t>& shown) {
-                   for_each_origin(shown, [&](std::vector<std::int64_t>& part) {
-                     if (follows_time(part, by_row) || follows_time(part, by_trade) ||
-                         (of_one_time(part) && (orders(part, by_trade) || orders(part, by_row)))) {
-                       decide(part);
-                     }
-                   });
-                 });
+    for (const Rows& traded : sets_of(rest, true)) {
+      const bool of_one_time = times_[traded.front()] == times_[traded.back()];
+      if (follows_time(traded, by_row) || follows_time(traded, by_trade) ||
+          (of_one_time && (orders(traded, by_trade) || orders(traded, by_row)))) {
+        decide(traded);
+      }
+    }
   }
 
-  bool of_one_time(const std::vector<std::int64_t>& rows) const {
-    return std::ranges::all_of(rows, [&](auto row) { return times_[row] == times_[rows[0]]; });
-  }
-
-  // Sorts rows by their numbers; whether each has one of its own.
-  static bool sort(std::vector<std::int64_t>& rows, const Numbers& numbers) {
+  // Whether the numbers rise with the times, or fall: then they rank the rows.
+  bool follows_time(const Rows& rows, const Numbers& numbers) {
     const auto number = [&](std::int64_t row) { return numbers[at(row)]; };
-    if (std::ranges::find(rows, none, number) != rows.end()) return false;
-    sort_by(rows, number);
-    return std::ranges::adjacent_find(rows, {}, number) == rows.end();
-  }
-
-  bool follows_time(std::vector<std::int64_t>& rows, const Numbers& numbers) {
-    if (!sort(rows, numbers)) return false;
-    const auto time = [this](std::int64_t row) { return times_[row]; };
-    const bool rises = std::ranges::is_sorted(rows, {}, time);
-    const bool falls = std::ranges::is_sorted(rows, std::ranges::greater(), time);
-    if (rises == falls) return false;  // one time only, or no order at all
-    for (const std::int64_t row : rows) {
-      ranks_[at(row)] = rises ? numbers[at(row)] : -numbers[at(row)];
+    bool rises = true;
+    bool falls = true;
+    std::pair<std::int64_t, std::int64_t> before;  // the least and the greatest of a second
+    for (auto first = rows.begin(); first != rows.end();) {
+      const auto last = end_of_second(first, rows.end());
+      const auto [least, greatest] = std::ranges::minmax_element(first, last, {}, number);
+      const std::pair range(number(*least), number(*greatest));
+      if (first != rows.begin()) {
+        rises = rises && before.second < range.first;
+        falls = falls && range.second < before.first;
+      }
+      if (!rises && !falls) return false;
+      before = range;
+      first = last;
     }
+    // Of one time only, they do neither.
+    if (rises == falls || !are_distinct(rows, numbers)) return false;
+    for (const std::int64_t row : rows) ranks_[at(row)] = rises ? number(row) : -number(row);
     return true;
   }
 
-  bool orders(std::vector<std::int64_t>& rows, const Numbers& numbers) {
-    if (!sort(rows, numbers)) return false;
+  bool orders(const Rows& rows, const Numbers& numbers) {
+    if (!are_distinct(rows, numbers)) return false;
     for (const std::int64_t row : rows) ranks_[at(row)] = numbers[at(row)];
     return true;
+  }
+
+  // Whether each row has a number of its own.
+  static bool are_distinct(const Rows& rows, const Numbers& numbers) {
+    std::vector<std::int64_t> sorted;
+    sorted.reserve(rows.size());
+    for (const std::int64_t row : rows) sorted.push_back(numbers[at(row)]);
+    if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
+    return sorted.front() != none && std::ranges::adjacent_find(sorted) == sorted.end();
   }
 
   const GroupPart& trades_;
@@ -208,8 +224,8 @@ class Orderer {
   std::string_view buy_;
   std::span<const std::int32_t> origin_;
   const std::int64_t* times_;
-  std::vector<std::int64_t> ranks_;
-  std::vector<std::int64_t> set_;  // by row: those whose ranks compare, or undecided
+  std::vector<std::int64_t> ranks_;  // their places, unless a number ranks them
+  std::vector<std::int64_t> set_;    // by row: those whose ranks compare, or undecided
 };
 
 }  // namespace

@@ -21,8 +21,9 @@ struct TradeOrder {
 // trades of an account, client and day, or of one exchange and segment of these. Trades of one time
 // only are in the order of `trade_no`, or `row_no`. Both are the same however a book was sorted or
 // joined; the place of a row is not, so what only places order is undecided. Each row must have a
-// time. `origin`, if not empty, has the number of the exchange and segment where each row was
-// traded, of rows that are shown under those of others.
+// time, and each group one account, client, exchange and segment. `origin`, if not empty, has the
+// number of the exchange and segment where each row was traded, of rows that are shown under those
+// of others.
 TradeOrder in_time(const GroupPart& trades, std::int64_t begin, std::int64_t end,
                    std::string_view buy, std::span<const std::int32_t> origin = {});
 

@@ -69,8 +69,9 @@ std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const T
   return extras;
 }
 
-// Whether both are complete responses with the same body. Their values are then the same, apart
-// from those that a mask hides there: personal ones, and where a token was sent, which is an issue.
+// Whether both are complete responses with the same body. Their values are then the same, and so
+// are unknown fields, which are pieces of it; apart from values that a mask hides there: personal
+// ones, and where a token was sent, which is an issue.
 bool same_bodies(const Slice& a, const Slice& b) {
   const auto complete = [](const Slice& rows) {
     return rows.table->holds_body() && rows.size() == rows.table->rows() &&

@@ -254,7 +254,7 @@ class TableBuilder {
   void set_rows(std::int64_t rows) { table_->rows_ = rows; }
 
   // The cells of a field, for as many rows as were reserved. A cell has a value unless it was set
-  // to null.
+  // to null, and is zero then.
   template <typename T>
   T* cells(int field) {
     return reinterpret_cast<T*>(writable(table_->column(field).values));

@@ -39,6 +39,14 @@ TEST_CASE("groups are numbered as they appear, by text of any length, day or num
   CHECK(test::grouped(table(), {{trade_schema["settlor"]}}).count == 1);  // missing is missing
 }
 
+TEST_CASE("keys are compared field by field, and a missing value is no zero") {
+  const TablePtr pairs = test::trades({{"ab", "ab"}, {"a", "bab"}, {"aba", "b"}});
+  CHECK(test::grouped(pairs, {{number}, {side}}).count == 3);
+  std::vector<Fill> fills{{"1", "B"}, {"1", "B"}};
+  fills[1].row = 0;
+  CHECK(test::grouped(test::trades(fills), {{trade_schema["row_no"]}}).count == 2);
+}
+
 TEST_CASE("parts share their groups, and a coarser key joins them") {
   const std::array parts{GroupedRows{{table().get(), 0, 1}, {{side}, {price}}},
                          GroupedRows{{table().get(), 1, 3}, {{side}, {price}}}};
@@ -46,7 +54,7 @@ TEST_CASE("parts share their groups, and a coarser key joins them") {
   CHECK(groups.parts[1].group == Numbers{1, 0});
   CHECK(groups.parts[0].first == std::vector<std::int64_t>{0, -1});
   const std::array coarse{GroupedRows{parts[0].rows, {}}, GroupedRows{parts[1].rows, {}}};
-  CHECK(coarser(groups, coarse) == Numbers{0, 0});
+  CHECK(coarser(groups.parts, coarse) == Numbers{0, 0});
 }
 
 TEST_CASE("sums are exact, and say which groups lack a value") {

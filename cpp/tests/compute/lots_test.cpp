@@ -25,7 +25,7 @@ struct Matched {
 Matched match(const std::vector<Fill>& fills, MatchingRules rules = {}, bool may_short = true) {
   const TablePtr table = test::trades(fills);
   const Groups groups = test::grouped(table, {{trade_schema["client_id"]}});
-  const std::vector<std::uint8_t> permitted(fills.size(), may_short ? 1 : 0);
+  const std::uint8_t permitted[] = {static_cast<std::uint8_t>(may_short)};  // of the one group
   rules.buy = "B";
   rules.may_short = permitted;
   return {table, match_lots(groups.parts[0], rules)};

@@ -18,10 +18,11 @@ struct Ordered {
   bool decided;
 };
 
-Ordered ordered(const std::vector<Fill>& fills, const char* key = "client_id") {
+Ordered ordered(const std::vector<Fill>& fills, const std::vector<std::int32_t>& origin = {}) {
   const TablePtr table = test::trades(fills);
-  const Groups groups = test::grouped(table, {{trade_schema.find(key)}});
-  const TradeOrder order = in_time(groups.parts[0], 0, table->rows(), "B");
+  const Groups groups =
+      test::grouped(table, {{trade_schema["client_id"]}, {trade_schema["exchange"]}});
+  const TradeOrder order = in_time(groups.parts[0], 0, table->rows(), "B", origin);
   Ordered result{{}, order.undecided.empty()};
   for (const std::int64_t row : order.rows) {
     result.numbers.push_back(fills[static_cast<std::size_t>(row)].number);
@@ -70,8 +71,26 @@ TEST_CASE("a tie that no number decides is undecided, in whatever direction the 
   CHECK(ordered({{"x", "B", 5}, {"y", "S", 7}, {"z", "S", 7}}).decided);  // of one side
 }
 
-TEST_CASE("numbers of two exchanges do not order a second of a group of both") {
-  Fill sale{"2", "S"};
-  sale.exchange = "BSE";
-  CHECK_FALSE(ordered({{"1", "B"}, sale}).decided);
+TEST_CASE("numbers of two exchanges do not order a second of a group that shows both as one") {
+  const std::vector<Fill> fills{{"1", "B"}, {"2", "S"}};
+  CHECK(ordered(fills, {0, 0}).decided);
+  CHECK_FALSE(ordered(fills, {0, 1}).decided);
+}
+
+TEST_CASE("a response's numbers are compared with the times of its own day") {
+  constexpr std::int64_t day = 86'400;
+  const Ordered order = ordered({{"9", "B", 5},
+                                 {"8", "S", 7},
+                                 {"7", "B", 7},
+                                 {"1", "B", day + 5},
+                                 {"2", "S", day + 7},
+                                 {"3", "B", day + 7}});
+  CHECK(order.numbers == Numbers{"9", "8", "7", "1", "2", "3"});
+  CHECK(order.decided);
+}
+
+TEST_CASE("a number that two trades have, or that one lacks, orders nothing") {
+  CHECK_FALSE(ordered({{"1", "B", 5}, {"2", "S", 7}, {"2", "B", 7}}).decided);
+  CHECK_FALSE(ordered({{"1", "B", 5}, {"2", "S", 7}, {"", "B", 7}}).decided);
+  CHECK_FALSE(ordered({{"", "B", 5}, {"2", "S", 7}, {"1", "B", 7}}).decided);
 }

@@ -276,10 +276,9 @@ class Matching:
             may_short = [product in allowed for product in products]
         self.numbers = self._groups.numbers()  # the number of each row's key
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
-        permitted = [may_short[number] for number in self.numbers]
         limits = self._opening, self._settled
         self.closings, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
-            self._buy, self.decimals, *limits, permitted, day, self._origin()
+            self._buy, self.decimals, *limits, may_short, day, self._origin()
         )
 
     def _origin(self) -> list[int]:
