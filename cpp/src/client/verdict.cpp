@@ -28,33 +28,36 @@ struct Status {
   int code;
   std::string_view phrase;
   ErrorKind kind;
+  Retry retry;
   const char* help;
   std::string_view meaning = {};  // where the phrase does not say it
 };
 
+// 501 and 505 say that the request itself is not understood.
 constexpr Status known_statuses[] = {
-    {400, " Bad Request", ErrorKind::bad_request, advice::arguments},
-    {401, " Unauthorized", ErrorKind::authentication, advice::new_token,
+    {400, " Bad Request", ErrorKind::bad_request, Retry::never, advice::arguments},
+    {401, " Unauthorized", ErrorKind::authentication, Retry::never, advice::new_token,
      "; the access token is missing, wrong or expired"},
-    {403, " Forbidden", ErrorKind::authentication, advice::permissions,
+    {403, " Forbidden", ErrorKind::authentication, Retry::never, advice::permissions,
      "; the access token does not permit this call"},
-    {404, " Not Found", ErrorKind::not_found, advice::base_url,
+    {404, " Not Found", ErrorKind::not_found, Retry::never, advice::base_url,
      "; the service is not at this address"},
-    {405, " Method Not Allowed", ErrorKind::bad_request, advice::arguments},
-    {408, " Request Timeout", ErrorKind::status, advice::try_later},
-    {422, " Unprocessable Content", ErrorKind::bad_request, advice::arguments},
-    {425, " Too Early", ErrorKind::status, advice::try_later},
-    {429, " Too Many Requests", ErrorKind::rate_limit, advice::fewer_requests},
-    {500, " Internal Server Error", ErrorKind::server, advice::try_later},
-    {501, " Not Implemented", ErrorKind::server, advice::base_url},
-    {502, " Bad Gateway", ErrorKind::server, advice::try_later},
-    {503, " Service Unavailable", ErrorKind::server, advice::try_later},
-    {504, " Gateway Timeout", ErrorKind::server, advice::try_later},
-    {505, " HTTP Version Not Supported", ErrorKind::server, advice::base_url},
+    {405, " Method Not Allowed", ErrorKind::bad_request, Retry::never, advice::arguments},
+    {408, " Request Timeout", ErrorKind::status, Retry::always, advice::try_later},
+    {422, " Unprocessable Content", ErrorKind::bad_request, Retry::never, advice::arguments},
+    {425, " Too Early", ErrorKind::status, Retry::always, advice::try_later},
+    {429, " Too Many Requests", ErrorKind::rate_limit, Retry::always, advice::fewer_requests},
+    {500, " Internal Server Error", ErrorKind::server, Retry::always, advice::try_later},
+    {501, " Not Implemented", ErrorKind::server, Retry::never, advice::base_url},
+    {502, " Bad Gateway", ErrorKind::server, Retry::always, advice::try_later},
+    {503, " Service Unavailable", ErrorKind::server, Retry::always, advice::try_later},
+    {504, " Gateway Timeout", ErrorKind::server, Retry::always, advice::try_later},
+    {505, " HTTP Version Not Supported", ErrorKind::server, Retry::never, advice::base_url},
 };
 
-constexpr Status limited{403, " Forbidden", ErrorKind::rate_limit, advice::fewer_requests,
-                         "; a gateway limits requests or asks for a browser"};
+constexpr Status limited{
+    403,           " Forbidden",           ErrorKind::rate_limit,
+    Retry::always, advice::fewer_requests, "; a gateway limits requests or asks for a browser"};
 
 bool is_redirect(int status) {
   return status >= 300 && status < 400 && status != 304;
@@ -78,18 +81,13 @@ Status status_of(const Response& response) {
   if (is_limit(response)) return limited;
   const auto* const known = std::ranges::find(known_statuses, code, &Status::code);
   if (known != std::end(known_statuses)) return *known;
-  if (is_redirect(code)) return {code, {}, ErrorKind::status, advice::base_url};
-  if (code >= 500 && code < 600) return {code, {}, ErrorKind::server, advice::try_later};
-  return {
-      code, {}, ErrorKind::status, advice::report, "; the service does not document this status"};
-}
-
-// 501 and 505 say that the request itself is not understood.
-Retry retry_of(const Response& response) {
-  const int code = response.status;
-  const bool server = code >= 500 && code < 600 && code != 501 && code != 505;
-  const bool passes = server || code == 408 || code == 425 || code == 429 || is_limit(response);
-  return passes ? Retry::always : Retry::never;
+  if (is_redirect(code)) return {code, {}, ErrorKind::status, Retry::never, advice::base_url};
+  if (code >= 500 && code < 600) {
+    return {code, {}, ErrorKind::server, Retry::always, advice::try_later};
+  }
+  Status other{code, {}, ErrorKind::status, Retry::never, advice::report};
+  other.meaning = "; the service does not document this status";
+  return other;
 }
 
 // What the status means, where its phrase does not say it.
@@ -101,8 +99,8 @@ std::string meaning_of(const Status& status, const Response& response, TokenSear
          (where.empty() ? "" : " (the target is " + where + ")");
 }
 
-Error status_error(const Request& request, const Response& response, std::int64_t wall_micros) {
-  const Status status = status_of(response);
+Error status_error(const Status& status, const Request& request, const Response& response,
+                   std::int64_t wall_micros) {
   const std::shared_ptr<TokenSearch> secrets = request.secrets();
   const std::string said =
       redacted_line(service_message(response.body.view()), longest_message, secrets.get());
@@ -144,8 +142,9 @@ Verdict of_response(const Attempt& attempt, const Response& response) {
   if (response.status == 200 || response.status == 204) {
     return concluded(empty_body_error(response.status), Retry::once);
   }
-  return concluded(status_error(attempt.request, response, attempt.wall_micros),
-                   retry_of(response));
+  const Status status = status_of(response);
+  return concluded(status_error(status, attempt.request, response, attempt.wall_micros),
+                   status.retry);
 }
 
 Verdict of_failure(const Attempt& attempt, const Failure& failure) {
