@@ -102,7 +102,8 @@ std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwarg
   return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
 }
 
-// Python documents and validates the options.
+// Python documents and validates the options. They are taken by name here, since an error of
+// pybind11 would show their values, which may be secret.
 std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
   std::size_t known = 0;

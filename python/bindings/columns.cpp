@@ -181,7 +181,7 @@ PyObject* TextCache::missed(const Table& table, const TextView& view, Entry& ent
   return made;
 }
 
-// Unknown fields stay JSON text until they are read; tradingdata.books.records parses them.
+// Unknown fields stay JSON text until they are read; tradingdata.table.rows parses them.
 
 py::object extra_value(const Table& table, const Extra& extra) {
   return call_python(handed_over(Function::read_extra), owned(make_text(table.extra_json(extra))));

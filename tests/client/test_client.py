@@ -28,6 +28,7 @@ from service import (
     stall,
     trades,
 )
+from tradingdata import _core
 
 pytestmark = pytest.mark.sanitize
 
@@ -340,6 +341,30 @@ def test_a_wrong_option_names_the_right_one_and_shows_no_value(make: Any) -> Non
         with pytest.raises(TypeError, match=re.escape(says)) as caught:
             make({option: TOKEN})
         assert TOKEN not in str(caught.value) + package_locals(caught.value)
+
+
+CORE: dict[str, Any] = {
+    **{"base_url": URL, "timeout": 5, "connect_timeout": 5, "attempts": 1, "max_body": 1000},
+    **{"ca_file": "", "ca_pem": "", "ca_folders": "", "rate_limit": None, "proxy": None},
+    **{"trust_env": False, "strict": False, "keep_personal_data": False},
+}
+
+
+@pytest.mark.parametrize("name", [name for name, value in CORE.items() if value is not None])
+def test_the_core_names_an_option_that_is_none_or_missing(name: str) -> None:
+    """And shows no value: a proxy's URL may have a password."""
+    secret = {"proxy": f"http://desk:{TOKEN}@proxy.example"}
+    without = {option: value for option, value in CORE.items() if option != name}
+    for options in (CORE | {name: None}, without):
+        with pytest.raises(TypeError, match=f"^the option {name} is missing") as caught:
+            _core.Client(**options | secret)
+        assert TOKEN not in str(caught.value)
+
+
+def test_the_core_refuses_an_option_that_it_does_not_know() -> None:
+    assert _core.Client(**CORE).base_url == URL
+    with pytest.raises(TypeError, match="no such option"):
+        _core.Client(**CORE, retries=1)
 
 
 def test_arguments_of_the_wrong_kind_show_no_token() -> None:

@@ -187,7 +187,23 @@ class Groups:
 
 @final
 class Client:
-    def __init__(self, **options: object) -> None: ...
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        timeout: float,
+        connect_timeout: float,
+        attempts: int,
+        rate_limit: RateLimit | None,
+        proxy: str | None,
+        trust_env: bool,
+        ca_file: str,
+        ca_pem: str,
+        ca_folders: str,
+        max_body: int,
+        strict: bool,
+        keep_personal_data: bool,
+    ) -> None: ...
     @property
     def has_token(self) -> bool: ...
     @property

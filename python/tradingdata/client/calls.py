@@ -27,6 +27,7 @@ from ..watch.polling import Rules, time_left
 from ..watch.updates import KnownOrders, KnownTrades
 from .options import (
     ClientOptions,
+    Passed,
     Retry,
     Token,
     check_names,
@@ -136,10 +137,10 @@ class Calls(ClientOptions[Token]):
         self._account: str | None = options.pop("account")
         self._on_retry: Callable[[Retry], object] | None = options.pop("on_retry")
         self._zone: tzinfo | None = options.pop("tz")
-        self._timeout: float = options["timeout"]
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
+        passed = cast("Passed", options)
+        self._timeout, trust = passed["timeout"], passed["trust_env"]
         secure = not base_url.value.lower().startswith("http:")
-        trust = options["trust_env"]
         folders = find_ca_folders(ca_file, trust_env=trust) if secure else ""
         roots = find_ca_file(ca_file, trust_env=trust) if secure and not folders else ""
         self._core = _core.Client(
@@ -148,7 +149,7 @@ class Calls(ClientOptions[Token]):
             ca_file=roots,
             ca_pem=converted_roots(roots) if roots else "",
             ca_folders=folders,
-            **options,
+            **passed,
         )
         self._tokens = self._token_source(self._core, token)
 

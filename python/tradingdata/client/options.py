@@ -1,7 +1,8 @@
 """The options of both clients: signature, documentation and validation; and the CA roots.
 
 An option is declared here and nowhere else in Python: in the signature, in ``Args`` and in
-``CHECKS``. Profiles accept every option that a file can hold.
+``CHECKS``, and in ``Passed`` if the core takes it. Profiles accept every option that a file can
+hold.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import tzinfo
 from functools import wraps
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 from .. import _core
 from .._util import validate
@@ -146,6 +147,20 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "tz": checked_zone,
 }
 """How each option but the token is validated. None is valid where it is the default."""
+
+
+class Passed(TypedDict):
+    """The options that the core takes as they are."""
+
+    timeout: float
+    connect_timeout: float
+    attempts: int
+    rate_limit: _core.RateLimit | None
+    trust_env: bool
+    max_body: int
+    strict: bool
+    keep_personal_data: bool
+
 
 IN_FILES = {name: check for name, check in CHECKS.items() if check not in (rate_limit, hook)}
 """The options that a profile may have."""
