@@ -78,7 +78,7 @@ TEST_CASE("of the ready calls, the one with the nearest deadline comes first, an
   CHECK(calls.next_event() == at(40));
 }
 
-// Calls over a scripted transport and a fake clock: order, deadlines and cancellation.
+// The engine: quota, rate limit and room for calls.
 
 using namespace scripted;
 

@@ -149,8 +149,6 @@ TEST_CASE("a rate limit of nonsense is refused") {
   CHECK_THROWS_AS(RateLimit(1, 1'000'001), Error);
 }
 
-// Which failures are retried, after which delay, and what the final error says.
-
 using namespace scripted;
 
 TEST_CASE("a response is returned with its facts") {

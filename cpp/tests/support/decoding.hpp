@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/time.hpp"
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
 
@@ -58,28 +57,10 @@ inline std::optional<Issue> issue(const Table& table, std::string_view field, Pr
   return std::nullopt;
 }
 
-inline int position(const Table& table, std::string_view field) {
-  return table.schema().find(field);
-}
-
-// A cell as text, in the form in which the service would write it; "null" where there is none.
 inline std::string cell(const Table& table, std::string_view field, std::int64_t row = 0) {
-  const int at = position(table, field);
+  const int at = table.schema().find(field);
   REQUIRE(at >= 0);
-  if (!table.valid(at, row)) return "null";
-  const Column& column = table.column(at);
-  switch (table.schema().field(at).kind) {
-    case Kind::text: return std::string(table.text(at, row));
-    case Kind::integer: return std::to_string(column.as<std::int64_t>()[row]);
-    case Kind::number: {
-      char text[64];
-      std::snprintf(text, sizeof text, "%.17g", column.as<double>()[row]);
-      return text;
-    }
-    case Kind::timestamp: return format_timestamp(column.as<std::int64_t>()[row]);
-    case Kind::date: return format_date(column.as<std::int32_t>()[row]);
-  }
-  return "";
+  return cell_text(table, at, row);
 }
 
 // Every cell and every extra of a table, for comparison.

@@ -15,30 +15,13 @@ namespace tradingdata::incremental {
 
 using Cuts = std::vector<std::size_t>;  // sorted
 
-inline std::string number(double value) {
-  return std::to_string(value);
-}
-
 // All that a caller can see of a table.
 inline std::string summary(const Table& table) {
   std::string text = std::to_string(table.rows()) + "\n";
   for (int field = 0; field < table.schema().width(); ++field) {
-    const Column& column = table.column(field);
-    const Kind kind = table.schema().fields[static_cast<std::size_t>(field)].kind;
-    text += std::to_string(column.nulls) + ":";
+    text += std::to_string(table.column(field).nulls) + ":";
     for (std::int64_t row = 0; row < table.rows(); ++row) {
-      if (!table.valid(field, row)) {
-        text += "-";
-      } else if (kind == Kind::text) {
-        text += table.text(field, row);
-      } else if (kind == Kind::number) {
-        text += number(column.as<double>()[row]);
-      } else if (kind == Kind::date) {
-        text += std::to_string(column.as<std::int32_t>()[row]);
-      } else {
-        text += std::to_string(column.as<std::int64_t>()[row]);
-      }
-      text += "|";
+      text += cell_text(table, field, row) + "|";
     }
     text += "\n";
   }
