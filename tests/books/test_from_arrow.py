@@ -226,10 +226,52 @@ def test_the_column_extra_holds_json_objects() -> None:
     texts = ['{"a": 1, "b": {"c": [1.50]}}', None, "", '{"a":2,"a":3,"quantity":9}', "{}"]
     book = one_column("extra", pa.array(texts))
     assert [row._extra for row in book] == [{"a": 1, "b": {"c": [1.5]}}, {}, {}, {"a": 3}, {}]
-    assert [row.quantity for row in book] == [None] * 5
+    assert [row.quantity for row in book] == [None, None, None, 9, None]
     for wrong in ("[1]", "{", "{}x", '{"a":}', "null", "{}{}", '{"a":"\x01"}'):
         with pytest.raises(ValueError, match="extra"):
             one_column("extra", pa.array([None, wrong]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_older_version_kept_as_an_unknown_field_fills_the_field(kind: str) -> None:
+    """An older version stores fields that the service adds in the column `extra`."""
+    book = sample(kind).book
+    table = book.to_arrow(extra=True)
+    for name in book.columns[::3]:
+        values = table.column(name).to_pylist()
+        objects = [json.dumps({name: value}, default=str) for value in values]
+        later = table.drop_columns([name] + ["extra"] * ("extra" in table.column_names))
+        stored = read(later.append_column("extra", pa.array(objects)), type(book))
+        assert stored.column(name) == book.column(name)
+        assert stored.issues == ()
+        # Some rows are of a newer version, which has the column.
+        newer = [index % 2 == 0 for index in range(len(values))]
+        half = pa.array(
+            [value if new else None for value, new in zip(values, newer, strict=True)],
+            table.schema.field(name).type,
+        )
+        both = later.append_column(name, half).append_column("extra", pa.array(objects))
+        assert read(both, type(book)).column(name) == book.column(name)
+
+
+@pytest.mark.parametrize(
+    ("sent", "value", "problem"),
+    [
+        ('"7"', 7, "number sent as text"),
+        ('"NA"', None, "not an integer"),
+        ("[7]", None, "not an integer"),
+        ("null", None, None),
+        ("7.5", None, "not an integer"),
+    ],
+)
+def test_a_later_field_of_another_form_is_an_issue(sent: str, value: Any, problem: str) -> None:
+    table = sample("trade").book[:1].to_arrow().drop_columns(["quantity"])
+    texts = pa.array([f'{{"quantity": {sent}}}'])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        book = read(table.append_column("extra", texts))
+    assert book[0].quantity == value
+    assert [issue.problem for issue in book.issues] == ([problem] if problem else [])
 
 
 def test_account_numbers_are_masked_unless_kept() -> None:

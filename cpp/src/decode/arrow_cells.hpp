@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/arrow_input.hpp"
+#include "decode/json.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
@@ -31,6 +32,10 @@ void check_takes(const Field& field, const WireType& type);
 
 void fill_from_arrow(TableBuilder& table, int field, const ArrowPart& part,
                      std::vector<TextOffset>& offsets);
+
+// Fills a cell that is null with a JSON value, whose personal text is masked.
+void fill_from_json(TableBuilder& table, int field, std::int64_t row, const Literal& value,
+                    std::vector<TextOffset>& offsets);
 
 // Must be called once the table has all of its rows.
 void settle_text_offsets(TableBuilder& table, const std::vector<TextOffset>& offsets);

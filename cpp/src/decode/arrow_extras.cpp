@@ -123,11 +123,24 @@ void ArrowExtras::add_object(std::int64_t row, std::string_view text) {
   body.pass_end(body.pass_value(begin, depth - 1));
   visit_pairs(body, begin, depth, [&](const Pair& pair) {
     const std::string name = pair.name();
-    if (table_.table().schema().find_sent(name) >= 0) return true;
+    const int field = table_.table().schema().find_sent(name);
+    if (field >= 0) {
+      fill(field, row, read_literal(body, pair.value, depth, scratch_));
+      return true;
+    }
     const char* const end = body.pass_value(pair.value, depth);
     add(row, table_.extra_name(name), {pair.value, static_cast<std::size_t>(end - pair.value)});
     return true;
   });
+}
+
+void ArrowExtras::fill(int field, std::int64_t row, const Literal& value) {
+  if (!table_.table().valid(field, row)) fill_from_json(table_, field, row, value, offsets_);
+  Rows& rows = of_field_[static_cast<std::size_t>(field)];
+  if (rows.latest == row) return;  // it has the field twice
+  ++rows.count;
+  rows.latest = row;
+  if (rows.first_without == row) ++rows.first_without;
 }
 
 void ArrowExtras::finish() {

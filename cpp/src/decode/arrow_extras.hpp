@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decode/arrow_cells.hpp"
 #include "decode/arrow_input.hpp"
 #include "table/table.hpp"
 
@@ -16,13 +17,26 @@ void check_utf8(std::string_view column, std::string_view text);
 
 class ArrowExtras {
  public:
-  ArrowExtras(TableBuilder& table, bool mask) : table_(table), mask_(mask) {}
+  // The cells of the columns must be filled before.
+  ArrowExtras(TableBuilder& table, bool mask, std::vector<TextOffset>& offsets)
+      : table_(table),
+        mask_(mask),
+        offsets_(offsets),
+        of_field_(table.table().schema().fields.size()) {}
 
   // A column that the schema does not have: each value that is not null, as JSON.
   void add_column(const std::string& name, const ArrayReader& values, std::int64_t first);
-  // The column of JSON objects. Fields that the schema has are left out. Throws
-  // std::invalid_argument where a text is no JSON object.
+  // The column of JSON objects. What was unknown when it was stored and is a field now fills its
+  // cell, unless that has a value. Throws std::invalid_argument where a text is no JSON object.
   void add_objects(const ArrayReader& values, std::int64_t first);
+
+  // The rows whose objects have a field, the first of the others, and the latest of them.
+  struct Rows {
+    std::int64_t count = 0;
+    std::int64_t first_without = 0;
+    std::int64_t latest = -1;
+  };
+  Rows rows_with(int field) const { return of_field_[static_cast<std::size_t>(field)]; }
 
   // Adds them to the table, row by row; of two with one name in a row, the last.
   void finish();
@@ -30,11 +44,15 @@ class ArrowExtras {
  private:
   void add(std::int64_t row, std::int32_t name, std::string_view json);
   void add_object(std::int64_t row, std::string_view text);
+  void fill(int field, std::int64_t row, const Literal& value);
 
   TableBuilder& table_;
   bool mask_;
+  std::vector<TextOffset>& offsets_;
   std::vector<Extra> extras_;
+  std::vector<Rows> of_field_;
   Buffer object_;
+  std::string scratch_;
 };
 
 }  // namespace tradingdata::detail

@@ -154,12 +154,13 @@ void each_array(const Input& input, std::size_t column, const WireType& type, co
   }
 }
 
-// Null throughout: no column has the field.
-void fill_missing(TableBuilder& table, int field, std::int64_t rows, bool is_complete) {
-  for (std::int64_t row = 0; row < rows; ++row) table.set_null(field, row);
+// Notes how many rows lack a field that no column has.
+void note_missing(TableBuilder& table, int field, std::int64_t rows, const ArrowExtras& extras) {
+  const ArrowExtras::Rows with = extras.rows_with(field);
   const Field& declared = table.table().schema().field(field);
-  if (rows == 0 || declared.optional() || !is_complete) return;
-  table.issues().push_back({std::string(declared.name), Problem::missing, rows, 0, {}});
+  if (with.count == rows || declared.optional()) return;
+  table.issues().push_back(
+      {std::string(declared.name), Problem::missing, rows - with.count, with.first_without, {}});
 }
 
 ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions& options) {
@@ -171,7 +172,7 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
 
   std::optional<std::size_t> zoned;  // the last column of times, which are all in one zone
   std::vector<detail::TextOffset> offsets;
-  ArrowExtras extras(table, mask);
+  std::vector<std::size_t> unknown;
   std::vector<std::optional<std::size_t>> column_of(schema.fields.size());
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < input.names.size(); ++i) {
@@ -187,21 +188,13 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
     if (field >= 0) {
       column_of[static_cast<std::size_t>(field)] = i;
     } else if (!is_added(name)) {
-      const WireType type = detail::wire_type(*input.schema->children[i]);
-      const bool objects = name == extra_column && (type.is_text() || type.wire == Wire::null);
-      each_array(input, i, type, [&](const ArrayReader& values, std::int64_t first) {
-        if (!objects) {
-          extras.add_column(name, values, first);
-        } else if (type.is_text()) {
-          extras.add_objects(values, first);
-        }
-      });
+      unknown.push_back(i);
     }
   }
   for (int field = 0; field < schema.width(); ++field) {
     const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
     if (!column) {
-      fill_missing(table, field, input.rows, options.is_complete);
+      for (std::int64_t row = 0; row < input.rows; ++row) table.set_null(field, row);
       continue;
     }
     const WireType type = detail::wire_type(*input.schema->children[*column]);
@@ -221,7 +214,23 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
       detail::fill_from_arrow(table, field, {values, first, mask && personal}, offsets);
     });
   }
+  ArrowExtras extras(table, mask, offsets);
+  for (const std::size_t i : unknown) {
+    const WireType type = detail::wire_type(*input.schema->children[i]);
+    const bool objects =
+        input.names[i] == extra_column && (type.is_text() || type.wire == Wire::null);
+    each_array(input, i, type, [&](const ArrayReader& values, std::int64_t first) {
+      if (!objects) {
+        extras.add_column(input.names[i], values, first);
+      } else if (type.is_text()) {
+        extras.add_objects(values, first);
+      }
+    });
+  }
   extras.finish();
+  for (int field = 0; field < schema.width() && options.is_complete; ++field) {
+    if (!column_of[static_cast<std::size_t>(field)]) note_missing(table, field, input.rows, extras);
+  }
   table.set_rows(input.rows);
   detail::settle_text_offsets(table, offsets);
   return made;
