@@ -48,6 +48,7 @@ class TestSequence:
         record = LIST[wanted]
         assert (record in book) == (record in rows)
         assert book.count(record) == rows.count(record)
+        assert record not in rows or book.index(record) == rows.index(record)
         bounds = (start or 0, ROWS if stop is None else stop)
         try:
             expected = rows.index(record, *bounds)

@@ -55,19 +55,19 @@ KNOWN_LIMIT = 60  # for the one test that noticed it last time
 TESTS = {
     "python/tradingdata/accounts/": "accounts",
     "python/tradingdata/analysis/": "analysis cli/test_cli_positions.py",
-    "python/tradingdata/archive/": "archive cli/test_cli_archive.py",
-    "python/tradingdata/books/": "books table records watch",
+    "python/tradingdata/archive/": "archive golden cli/test_cli_archive.py",
+    "python/tradingdata/books/": "books golden table records watch",
     "python/tradingdata/cli/": "cli",
     "python/tradingdata/client/paging": "pager",
     "python/tradingdata/client/search": "pager client",
     "python/tradingdata/client/": "client books/test_bad_input.py pager accounts transport",
-    "python/tradingdata/display/": "books table analysis cli",
+    "python/tradingdata/display/": "books golden table analysis cli",
     "python/tradingdata/sandbox/": "sandbox",
     "python/tradingdata/table/": "table books records analysis/test_result_tables.py",
     "python/tradingdata/watch/": "watch cli/test_cli_watch.py",
     "python/tradingdata/_util/": "client books records table accounts process archive",
     "python/tradingdata/dask": "accounts/test_dask.py",
-    "python/tradingdata/": "client records books project/test_import.py",
+    "python/tradingdata/": "client records books project/test_import.py watch",
     "cpp/src/base/": "records books table transport",
     "cpp/src/client/": "client transport pager process/test_interrupts.py",
     "cpp/src/compute/": "analysis",
@@ -138,6 +138,20 @@ class Mutant:
     def folder(self) -> str:
         return next(prefix for prefix in TESTS if self.file.startswith(prefix))
 
+    def text(self, root: Path) -> str:
+        """The changed file."""
+        lines = (root / self.file).read_text("utf-8").splitlines(keepends=True)
+        lines[self.line] = self.after + "\n"
+        return "".join(lines)
+
+    def is_code(self) -> bool:
+        """Whether Python can read it. Of C++ only a compiler knows."""
+        try:
+            self.in_cpp or compile(self.text(ROOT), self.file, "exec", dont_inherit=True)
+        except SyntaxError:
+            return False
+        return True
+
 
 def docstrings(source: str) -> set[int]:
     """Returns the numbers of the lines of docstrings, from 0."""
@@ -198,15 +212,16 @@ def sample(mutants: Iterable[Mutant], count: int, cpp: int, seed: str) -> list[M
         return hashlib.sha256(repr((seed, mutant.change)).encode()).digest()
 
     if not count:
-        return list(mutants)
+        return [mutant for mutant in mutants if mutant.is_code()]
     chosen: list[Mutant] = []
     for in_cpp, number in ((True, cpp), (False, count - cpp)):
         folders: dict[str, list[Mutant]] = {folder: [] for folder in TESTS}
         for mutant in sorted(mutants, key=place):
             if mutant.in_cpp == in_cpp:
                 folders[mutant.folder].append(mutant)
-        turns = itertools.zip_longest(*folders.values())
-        chosen += [mutant for turn in turns for mutant in turn if mutant][:number]
+        turns = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
+        valid = (mutant for mutant in turns if mutant and mutant.is_code())
+        chosen += itertools.islice(valid, number)
     return chosen
 
 
@@ -303,20 +318,13 @@ class Copy:
         """The tests that notice a mutant, none if it survives; None if it does not compile."""
         target = self.root / mutant.file
         original = target.read_text("utf-8")
-        lines = original.splitlines(keepends=True)
-        lines[mutant.line] = mutant.after + "\n"
-        target.write_text("".join(lines), "utf-8")
+        target.write_text(mutant.text(self.root), "utf-8")
         try:
-            if not mutant.in_cpp:
-                try:
-                    compile("".join(lines), "", "exec", dont_inherit=True)
-                except SyntaxError:
+            if mutant.in_cpp:
+                if not self.compiles(mutant.target):
                     return None
-            elif not self.compiles(mutant.target):
-                return None
-            elif mutant.target == CORE and not self.passes_core_tests():
-                return [CORE]
-            else:
+                if mutant.target == CORE and not self.passes_core_tests():
+                    return [CORE]
                 self.compiles("_core")
                 (made,) = self.build.glob("python/bindings/_core*.so")
                 shutil.copy(made, self.extension)

@@ -103,6 +103,8 @@ class TestEachType:
         assert getattr(other, name) == "TCS"
         assert other != record
         assert dataclasses.replace(other, **{name: GOOD["text"]}) == record
+        # pprint and rich print what has a repr of dataclasses in their own way.
+        assert not record.__dataclass_params__.repr
 
     def test_no_public_name_but_the_fields(self, kind: type) -> None:
         """The service may add a field of any name tomorrow."""
