@@ -31,7 +31,8 @@ LONG = bool(os.environ.get("TRADINGDATA_LONG"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EVERYTHING = ("all", "notebook", "dask", "s3")
-PARALLEL = ("-q", "-n", JOBS, "--dist", "worksteal")
+# More workers than processors: most tests of a client wait for a service or for a deadline.
+PARALLEL = ("-q", "-n", str(3 * int(JOBS) // 2), "--dist", "worksteal")
 
 if shutil.which(shlex.split(CXX)[0]) is None and "CXX" in os.environ:
     sys.exit(f"The compiler that CXX names is not installed: {CXX}\nInstall it, or unset CXX.")
@@ -399,7 +400,7 @@ def extension(session: nox.Session) -> None:
     preload = " ".join(output(CXX, one) for one in named)
     env = {"PYTHONPATH": str(folder / "site"), "ASAN_OPTIONS": "detect_leaks=0"}
     chosen = "sanitize and not memory and not long and not slow"
-    run(session, "pytest", "-q", "-n", JOBS, "-m", chosen, LD_PRELOAD=preload, **env)
+    run(session, "pytest", *PARALLEL, "-m", chosen, LD_PRELOAD=preload, **env)
 
 
 @nox.session

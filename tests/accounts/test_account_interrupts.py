@@ -72,8 +72,9 @@ print(at, time.monotonic() - at, starved() - before)
     [
         *product(
             ("DNS", "connect", "TLS", "first byte", "body", "back-off", "rate limit", "token"),
-            ("options", "clients"),
+            ("clients",),
         ),
+        *product(("first byte", "back-off", "token"), ("options",)),
         ("turn", "clients"),  # several labels wait for the token of one client
     ],
 )

@@ -311,7 +311,7 @@ class Copy:
         if status == 0:
             return []
         failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
-        begun = re.findall(r"^(tests/\S+::\S+)(?! *[A-Z]{4})", printed, re.MULTILINE)
+        begun = re.findall(r"^(tests/\S+::.+?)(?: +[A-Z]{4}.*)? *$", printed, re.MULTILINE)
         return failed or begun[-1:] or list(tests)
 
     def killers_of(self, mutant: Mutant) -> list[str] | None:

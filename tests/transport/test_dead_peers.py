@@ -62,7 +62,7 @@ def test_a_connection_dropped_in_a_wait_is_replaced_within_a_third(call: Any) ->
 
 @both
 def test_a_slow_service_is_waited_for(call: Any) -> None:
-    with served(s.delay(4, good_book())) as service:
+    with served(s.delay(2.5, good_book())) as service:  # more than a third of the deadline
         book = call(service.base_url, timeout=6)
         assert len(service.connections) == 1
     assert (len(book), book.response.attempts) == (3, 1)

@@ -131,9 +131,7 @@ class LoopPages:
 
 def _cancel(flights: Iterable[Future[_core.Outcome]]) -> None:
     for flight in flights:
-        # Retrieve the exception: asyncio would log that it was never retrieved.
-        if not flight.cancel() and not flight.cancelled():
-            flight.exception()
+        flight.cancel()
 
 
 class Sent(NamedTuple):
