@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from itertools import repeat
 from math import floor, inf, lcm
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from .checks import require_values
 from .fills import Fills, multipliers_at
 from .inputs import Multipliers, amount, chosen
 from .issues import noted
-from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed, key_of
+from .keys import CONTRACT, EXECUTED, KEY, Key, Keyed
 from .result_table import BY_CONTRACT, ResultTable
 
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in LEVIES}
@@ -231,10 +232,12 @@ def _kinds(
     What offsets each other is of one day and contract: neither exchanges nor the tax know of
     products. ``traded`` has the quantity of each row, if it counts.
     """
-    trades = [fills.sent[row] for row in at]
+    times, codes = fills.sent.cells(at, ["exch_trade_time", EXECUTED[-1]])
+    facts = zip(*fills.sent.cells(at, fields), strict=True) if fields else repeat(())
+    sent, keys = (list(zip(*rows.cells(at, KEY), strict=True)) for rows in (fills.sent, fills.rows))
     sides = [
-        (trade.exch_trade_time.date(), key_of(trade)[:-1], trade.txn_type == buy)
-        for trade in trades
+        (time.date(), key[:-1], code == buy)
+        for time, key, code in zip(times, sent, codes, strict=True)
     ]
     quantities: Counter[Any] = Counter()
     for number, side in enumerate(sides):
@@ -242,9 +245,11 @@ def _kinds(
     places: dict[Any, Place] = {}
     rate_of: dict[Any, int] = {}
     kinds = []
-    for row, trade, (day, security, is_purchase) in zip(at, trades, sides, strict=True):
-        new = Place(day, key_of(trade), key_of(fills.rows[row]))
-        place = places.setdefault((day, new.sent), new)
+    columns = zip(at, sides, sent, keys, facts, strict=False)
+    for row, (day, security, is_purchase), key, of_key, values in columns:
+        place = places.get((day, key))
+        if place is None:
+            place = places[day, key] = Place(day, key, of_key)
         parts: Any = [(None, 1)]
         if traded:
             own, other = (quantities[day, security, s] for s in (is_purchase, not is_purchase))
@@ -252,7 +257,7 @@ def _kinds(
             parts = [(True, part), (False, 1 - part)]
         kind = _Kind([], is_purchase)
         for squared, part in parts:
-            fact = (squared, *(trade[name] for name in fields))
+            fact = squared, *values
             if part and fact not in rate_of:
                 rate_of[fact] = _rate_of(fills, row, conditions, squared)
             if part:
@@ -311,35 +316,49 @@ def _scaled(rates: Sequence[ChargeRate]) -> tuple[list[dict[str, Any]], int]:
     ], scale
 
 
+def _terms(
+    rate: ChargeRate, number: dict[str, Any], scale: int, is_sale: bool
+) -> list[tuple[str, int]]:
+    """Returns the levies of a value, without brokerage, as whole numbers of ``1 / scale**2``."""
+    of_value = {name: number.get(of_sides[is_sale], 0) for name, of_sides in BY_VALUE.items()}
+    gst = number["gst"] * sum(of_value.get(name, 0) for name in rate.gst_on)
+    terms = [*((name, levy * scale) for name, levy in of_value.items()), ("gst", gst)]
+    return [(name, levy) for name, levy in terms if levy]
+
+
 def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int:
     """Adds what orders are charged to their places, in units; returns how many of them are 1."""
     numbers, scale = _scaled(rates)
+    terms = [
+        [_terms(rate, number, scale, is_sale) for rate, number in zip(rates, numbers, strict=True)]
+        for is_sale in (False, True)
+    ]
     for kind in kinds:
         first = numbers[min(share.rate for share in kind.shares)]
-        owed = Fraction(sum(numbers[rate]["brokerage"] * part for _, rate, part in kind.shares))
+        owed: Any = sum(numbers[rate]["brokerage"] * part for _, rate, part in kind.shares)
         fraction, whole = owed.numerator, owed.denominator
         minimum, cap = first["minimum"] * unit, first["cap"] * unit
+        least, most = minimum * whole, cap * whole
         free = bound = 0  # values of which brokerage is a fraction, and brokerages that are not
         for value in kind.values:
-            if value * fraction > cap * whole:
+            if value * fraction > most:
                 bound += cap
-            elif value * fraction < minimum * whole:
+            elif value * fraction < least:
                 bound += minimum
             else:
                 free += value
         total = sum(kind.values)
         for place, rate, part in kind.shares:
-            number = numbers[rate]
+            number, levies = numbers[rate], place.levies
             own = number["brokerage"] * part
             weight = part if not owed else 1 if own == owed else Fraction(own) / owed
             fixed = len(kind.values) * first["per_order"] + kind.lots * number["per_lot"]
-            levies = {"brokerage": own * free + weight * bound + fixed * unit * part}
-            for name, of_sides in BY_VALUE.items():
-                levies[name] = number.get(of_sides[not kind.is_purchase], 0) * total * part
-            gst = number["gst"] * sum(levies[name] for name in rates[rate].gst_on)
-            for name, levy in levies.items():
-                place.levies[name] += levy * scale  # GST is a fraction of a fraction
-            place.levies["gst"] += gst
+            brokerage = own * free + weight * bound + fixed * unit * part
+            levies["brokerage"] += brokerage * scale  # GST is a fraction of a fraction
+            if "brokerage" in rates[rate].gst_on:
+                levies["gst"] += number["gst"] * brokerage
+            for name, of_value in terms[not kind.is_purchase][rate]:
+                levies[name] += of_value * total * part
     return unit * scale**2
 
 

@@ -128,35 +128,43 @@ def execution_quality(
     doubtful = {numbers[row] for row in entered}
     all_sides = _executions(sides, rows, fills, places, decimals, multipliers)
     opened = _first_received(all_sides)
+    unit, scale = 10**places, 10**decimals
     for side in all_sides:
         lead = side.lead
         if side.proof.lacks:
             notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {side.proof.lacks}"))
         is_doubtful = side.number in doubtful
-        if (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
+        if unknown and (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
             text = f"order {lead.order_no}: trades of this number may be of another day"
             notes.append(Note(lead, NO_ENTRY, text))
             is_doubtful = True
         elif is_doubtful:
             text = f"order {lead.order_no}: trades matched by their order_no"
             notes.append(Note(lead, NO_ENTRY, text))
-        quantity = None if side.quantity is None else side.quantity / 10**places
+        quantity = None if side.quantity is None else side.quantity / unit
         shares = side.filled * (side.proof.multiplier or 0)
         price = side.price if side.price and side.likeness == SAME else None
         improvement = None
         if price is not None and shares and lead.txn_type in (buy, sell):
             sign = 1 if lead.txn_type == buy else -1
             improvement = sign * (side.prices // side.legs * shares - side.value)
-        latency, waited = _latency_and_wait(side, opened)
         measured.append(
             (
-                *(*lead, quantity, side.filled),
+                *lead,
+                quantity,
+                side.filled,
                 side.filled / quantity if quantity and not is_doubtful else None,
-                *(side.fills, side.entered, side.started, side.ended, latency, waited),
-                *(_latency(side.received, time) for time in (side.started, side.ended)),
-                *(price, side.value / (10**decimals * shares) if shares else None),
-                None if improvement is None else improvement / (10**decimals * shares),
-                None if improvement is None else improvement / 10**decimals,
+                side.fills,
+                side.entered,
+                side.started,
+                side.ended,
+                *_latency_and_wait(side, opened),
+                _latency(side.received, side.started),
+                _latency(side.received, side.ended),
+                price,
+                side.value / (scale * shares) if shares else None,
+                None if improvement is None else improvement / (scale * shares),
+                None if improvement is None else improvement / scale,
             )
         )
     return noted(ExecutionQuality._of(measured, rows.zone), notes)
@@ -236,7 +244,8 @@ def _first_received(sides: list[_Execution]) -> Opened:
     for side in sides:
         if side.received is not None:
             key = side.lead.exchange, side.received.date()
-            opened[key] = min(side.received, opened.get(key, side.received))
+            if side.received < opened.setdefault(key, side.received):
+                opened[key] = side.received
     return opened
 
 
@@ -250,9 +259,9 @@ def _latency_and_wait(side: _Execution, opened: Opened) -> tuple[float | None, f
     seconds, has_waited = _latency(start, end), bool(side.triggers)
     if start is not None and end is not None:
         first = opened[side.lead.exchange, end.date()]
-        clock = start if start.tzinfo is None else start.astimezone(IST)
-        early = clock.time() < _OPEN or first - start > _LONGEST
-        has_waited |= start < first and early
+        if start < first and not has_waited:
+            clock = start if start.tzinfo is None else start.astimezone(IST)
+            has_waited = clock.time() < _OPEN or first - start > _LONGEST
         if side.started is not None and side.started < end:  # changed after a trade
             seconds = None
     return (None, seconds) if has_waited else (seconds, None)

@@ -98,9 +98,9 @@ def repeated(trades: Slice, identity: Sequence[str]) -> list[tuple[int, int]]:
 
     A trade without a number, the first field of the identity, is never recognised.
     """
-    for key in (identity[:1], identity):
-        if len(groups := _core.Groups([trades], key)) == len(trades):
-            return []
+    groups = _core.Groups([trades], identity)
+    if len(groups) == len(trades):
+        return []
     first, numbers = groups.first(), trades.column(identity[0])
     return [
         (first[group], row)
