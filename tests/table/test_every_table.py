@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -22,7 +23,7 @@ from sample_books import BOOK
 from tradingdata import _core, sandbox
 from tradingdata.table.export import TableExport
 from tradingdata.table.rows import row_type
-from tradingdata.table.table import Table
+from tradingdata.table.table import INSTEAD, Table
 from worlds.records import KINDS, sample
 
 LABELS = ["desk1", "desk2"]
@@ -238,8 +239,27 @@ def test_html_has_all_rows_or_those_asked_for(tables: dict[str, TableExport]) ->
     book = tables["TradeBook"]
     assert isinstance(book, td.TradeBook)
     assert Elements(book.to_html()).tags["tr"] == 1 + len(book)
-    assert Elements(book.to_html(["symbol"], rows=4)).tags["tr"] == 1 + 4 + 1
+    for most in (1, 3, 4, len(book) - 1):
+        assert Elements(book.to_html(["symbol"], rows=most)).tags["tr"] == 1 + most + 1
+    assert Elements(book.to_html(rows=len(book))).tags["tr"] == 1 + len(book)
     with pytest.raises(KeyError, match="nothing"):
         book.to_html(["nothing"])
     with pytest.raises(ValueError, match="rows"):
         book.to_html(rows=0)
+
+
+def test_html_has_every_character_whatever_standard_output_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A page is UTF-8; what is printed is escaped."""
+    book = td.TradeBook([td.Trade(display_name="\u20b9\u0928")])
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    assert "\u20b9\u0928" in book.to_html()
+    record: Any = book[0]
+    assert "\u20b9\u0928" in record._repr_html_()
+    assert "\\u20b9\\u0928" in repr(book)
+
+
+def test_nothing_that_tables_have_is_replaced_by_a_message(tables: dict[str, TableExport]) -> None:
+    for name, table in tables.items():
+        assert not [method for method in INSTEAD if hasattr(type(table), method)], name

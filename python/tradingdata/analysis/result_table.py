@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from .. import _core
 from .._util.declarations import kinds_of
-from ..display.text import ENDS, Shown, group
+from ..display.text import ENDS, Ends, Shown, group
 from ..display.view import View
 from ..table.rows import declared
 from ..table.table import Record, Table
@@ -88,7 +88,7 @@ class ResultTable(Table[Record]):
         return part
 
     def _preview(
-        self, columns: Sequence[str] | None = None, ends: int = ENDS
+        self, columns: Sequence[str] | None = None, ends: Ends = ENDS
     ) -> tuple[str, Shown | None]:
         text, shown = super()._preview(columns, ends)
         problems: Counter[str] = Counter()

@@ -177,7 +177,7 @@ def _of_open_lots(rows: Slice) -> Iterator[Open]:
     """Returns the lots of a result, which are complete: those of a key have one side and unit."""
     groups = _core.Groups([rows], KEY)
     decimals = _core.decimals_of([(rows, "value")])
-    sums = groups.sums("quantity", 0), groups.sums("value", decimals)
+    sums: Any = groups.sums("quantity", 0), groups.sums("value", decimals)
     for first, last, *amounts in zip(groups.first(), groups.last(), *sums, strict=True):
         lot, sign = rows[last], 1 if rows[last].side == LONG else -1
         quantity, value = (sign * amount for amount in amounts)

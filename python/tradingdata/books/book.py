@@ -13,7 +13,7 @@ from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.pickles import reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, method_keywords, no_field, text
-from ..display.text import ENDS, Shown, book_cells, book_heading
+from ..display.text import ENDS, Ends, Shown, book_cells, book_heading
 from ..display.view import VIEWS, View
 from ..errors import ConfigurationError
 from ..table.export import KEYWORDS, ArrowTable
@@ -122,7 +122,7 @@ class Book(Table[Record]):
         return book_cells(self, name, rows)
 
     def _preview(
-        self, columns: Sequence[str] | None = None, ends: int = ENDS
+        self, columns: Sequence[str] | None = None, ends: Ends = ENDS
     ) -> tuple[str, Shown | None]:
         if not len(self):
             return book_heading(self) + self._why_none(), None

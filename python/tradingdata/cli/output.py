@@ -17,6 +17,7 @@ from tradingdata.display.text import (
     aligned,
     book_heading,
     counted,
+    for_a_file,
     issue_lines,
     printable,
     set_fields,
@@ -110,7 +111,11 @@ class Destination:
             if self._as_table and hidden:
                 remark(f"+{counted(hidden, 'more column')}: --columns")
             return
-        with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
+        with (
+            for_a_file(),
+            whole_file(self._path, overwrite=self._force) as draft,
+            open(draft, "wb") as file,
+        ):
             file.write(self._content(table))
         remark(f"wrote {counted(len(table), table._view.noun)} to {self._path}")
 

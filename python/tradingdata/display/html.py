@@ -7,7 +7,7 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from .text import ENDS, Shown, counted, group, issue_lines, set_fields, tone_of
+from .text import ENDS, Ends, Shown, counted, for_a_file, group, issue_lines, set_fields, tone_of
 from .view import VIEWS, View
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
@@ -56,7 +56,8 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
 
-def table_html(table: Any, columns: Sequence[str] | None = None, ends: int = ENDS) -> str:
+@for_a_file()
+def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = ENDS) -> str:
     """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
 
     Rows are numbered; a tooltip names hidden columns.
@@ -89,6 +90,7 @@ def _issues(table: Any) -> str:
     return f"<details><summary>{counted(len(lines), 'issue')}</summary><ul>{items}</ul></details>"
 
 
+@for_a_file()
 def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     kind = type(record)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from unicodedata import category, east_asian_width
@@ -23,18 +25,22 @@ _PAISE = 2  # decimals of an amount of money
 _COUNTED = re.compile("quantity|qty|lot_size|_(no|id)$")  # counts, not amounts of money
 
 
+Ends = int | tuple[int, int]
+"""Number of rows at either end, of which one more may be shown; or at the start and at the end."""
+
+
 class Shown:
     """The part of a table that a display shows, with its values as text.
 
     ``names`` are the displayed columns, by default those of the view, and ``hidden`` all others;
     ``right`` says for each column whether it contains numbers. ``rows`` has the number and the
-    texts of each row; ``None`` takes the place of ``skipped`` omitted rows, between ``ends`` rows
-    at either end, or after twice as many of a ranked table. ``total`` has the texts of a last row
+    texts of each row; ``None`` takes the place of ``skipped`` omitted rows, between those at the
+    ``ends``, or after as many of a ranked table. ``total`` has the texts of a last row
     with sums, if there is one. The ``essential`` columns are the last to be omitted.
     """
 
     def __init__(
-        self, table: Any, columns: Sequence[str] | None = None, *, ends: int = ENDS
+        self, table: Any, columns: Sequence[str] | None = None, *, ends: Ends = ENDS
     ) -> None:
         known, view = table._kinds, table._view_of_rows()
         names = list(view.columns if columns is None else columns)
@@ -50,10 +56,13 @@ class Shown:
         self.right = [kind in ("integer", "number") for kind in kinds]
         self.times = [at for at, kind in enumerate(kinds) if kind == "timestamp"]
         total = len(table)
-        self.skipped = max(0, total - 2 * ends)
-        if self.skipped == 1:
+        first_rows, last_rows = (ends, ends) if isinstance(ends, int) else ends
+        self.skipped = max(0, total - first_rows - last_rows)
+        if self.skipped == 1 and isinstance(ends, int):
             self.skipped = 0  # the line that counts omitted rows would take the same space
-        at = min(total, 2 * ends if view.rank else ends)  # where rows are omitted
+        at = min(
+            total, first_rows + last_rows if view.rank else first_rows
+        )  # where rows are omitted
         numbers = [*range(at), *range(at + self.skipped, total)]
         # A sum is formatted with its column, so that it has the same number of decimals.
         sums = {name: table._sum(name) for name in view.sums if name in names and total > 1}
@@ -278,9 +287,22 @@ def group(value: float | None, decimals: int = 0) -> str:
     return ("-" if negative else "") + text + ("." + fraction if fraction else "")
 
 
+_for_a_file: ContextVar[bool] = ContextVar("tradingdata_for_a_file", default=False)
+
+
+@contextmanager
+def for_a_file() -> Iterator[None]:
+    """Has text keep what standard output cannot encode, for files and pages, which are UTF-8."""
+    reset = _for_a_file.set(True)
+    try:
+        yield
+    finally:
+        _for_a_file.reset(reset)
+
+
 def encodable(text: str) -> bool:
     """Returns whether standard output, where most displays are printed, can encode the text."""
-    if text.isascii():
+    if text.isascii() or _for_a_file.get():
         return True
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")

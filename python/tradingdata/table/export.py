@@ -58,8 +58,9 @@ KEYWORDS = instead(
 class TableExport:
     """Exports of a table with named, typed columns; subclasses select the columns.
 
-    Every method takes ``columns``, the names of the columns in the desired order, and ``extra``,
-    whether to include fields that the service does not document (only books have them).
+    Every method takes ``columns``, the names of the columns in the desired order, and all but
+    ``to_html`` take ``extra``, whether to include fields that the service does not document (only
+    books have them).
     """
 
     __slots__ = ()
@@ -314,7 +315,7 @@ class TableExport:
 
         names = None if columns is None else self._selection(columns).names
         most = len(self._selection()) if rows is None else count("rows", rows)
-        return table_html(self, names, (most + 1) // 2)
+        return table_html(self, names, (most - most // 2, most // 2))
 
     def to_excel(
         self,

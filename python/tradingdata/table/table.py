@@ -20,7 +20,7 @@ from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
 from .._util.validate import count, has_no, instead, method_keywords, no_field, shown
-from ..display.text import ENDS, Shown, counted, impersonal, table_text
+from ..display.text import ENDS, Ends, Shown, counted, impersonal, table_text
 from ..display.view import View
 from .conditions import Condition, core_conditions, parse_conditions, why_none
 from .export import KEYWORDS, TableExport
@@ -30,8 +30,7 @@ Record = TypeVar("Record")
 AnyTable = TypeVar("AnyTable", bound="Table[Any]")
 
 
-# What to write in place of what data frames and lists have.
-_INSTEAD = instead(
+INSTEAD = instead(
     {
         ".to_pandas() or .to_polars()": "to_df to_frame df to_numpy values T",
         ".to_pandas().groupby(...)": "groupby group_by agg pivot pivot_table value_counts resample",
@@ -51,6 +50,7 @@ _INSTEAD = instead(
         "the functions of td.plot": "plot hist",
     }
 )
+"""What to write in place of what data frames and lists have."""
 
 
 @method_keywords(KEYWORDS)
@@ -129,7 +129,7 @@ class Table(TableExport, Generic[Record]):
                 f".column({name!r}) or .to_pandas()[{name!r}]"
             )
         public = [known for known in dir(kind) if not known.startswith("_")]
-        return has_no(kind.__name__, repr(name), name, _INSTEAD, [*self.columns, *public])
+        return has_no(kind.__name__, repr(name), name, INSTEAD, [*self.columns, *public])
 
     def _no_index(self, index: object) -> str:
         """Returns the message for an index that data frames take."""
@@ -353,7 +353,7 @@ class Table(TableExport, Generic[Record]):
         return [impersonal(name, value) for value in values]
 
     def _preview(
-        self, columns: Sequence[str] | None = None, ends: int = ENDS
+        self, columns: Sequence[str] | None = None, ends: Ends = ENDS
     ) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
         if not len(self):
