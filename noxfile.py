@@ -343,6 +343,7 @@ def jupyter(session: nox.Session) -> None:
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """the decoder against simdjson, and against itself in pieces, on mutated bodies"""
+    # Compiled file by file, which shows that each includes what it uses.
     cmake(session, "fuzz", CXX=os.environ.get("CXX", "clang++"))
     (BUILD / "fuzz/corpus").mkdir(exist_ok=True)
     # incremental_fuzz decodes each input once for every byte that it has.
