@@ -364,7 +364,7 @@ def test_the_core_names_an_option_that_is_none_or_missing(name: str) -> None:
 def test_the_core_refuses_an_option_that_it_does_not_know() -> None:
     assert _core.Client(**CORE).base_url == URL
     with pytest.raises(TypeError, match="no such option"):
-        _core.Client(**CORE, retries=1)
+        _core.Client(**CORE, retries=1)  # type: ignore[call-arg]
 
 
 def test_arguments_of_the_wrong_kind_show_no_token() -> None:

@@ -146,9 +146,7 @@ TEST_CASE("escapes become their characters") {
   CHECK(plain(R"(\ud83d\udcc8)", damaged) == "\xF0\x9F\x93\x88");
   CHECK(plain(R"(\uDBFF\uDFFF)", damaged) == encoded(0x10FFFF));
   CHECK_FALSE(damaged);
-  CHECK(plain(R"(1\u00002)", damaged) == std::string("1\0"
-                                                     "2",
-                                                     3));
+  CHECK(plain(R"(1\u00002)", damaged) == std::string("1\0\x32", 3));
   for (int code = 0; code < 0x10000; ++code) {
     if (code >= 0xD800 && code < 0xE000) continue;
     char escape[8];

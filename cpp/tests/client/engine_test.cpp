@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -165,23 +164,8 @@ TEST_CASE("what a consumer throws comes out as it is") {
 
 // What nobody foresaw: any exception from the transport, and memory that runs out anywhere.
 
-namespace {
-
-std::exception_ptr exceptions[] = {
-    std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
-    std::make_exception_ptr(std::runtime_error("a defect")),
-    std::make_exception_ptr(std::bad_alloc()),
-    std::make_exception_ptr(42),
-};
-
-Reply good(const Request&, int) {
-  return response(200, "good");
-}
-
-}  // namespace
-
 TEST_CASE("what a transport throws when a call starts ends that call") {
-  for (const std::exception_ptr& thrown : exceptions) {
+  for (const std::exception_ptr& thrown : failing_memory::exceptions) {
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
       if (number == 0) std::rethrow_exception(thrown);
@@ -194,10 +178,10 @@ TEST_CASE("what a transport throws when a call starts ends that call") {
 }
 
 TEST_CASE("what a transport throws while it works ends every call") {
-  for (const std::exception_ptr& thrown : exceptions) {
+  for (const std::exception_ptr& thrown : failing_memory::exceptions) {
     Bench bench;
     bench.options.max_in_flight = 1;
-    bench.script.reply = good;
+    bench.script.reply = [](const Request&, int) { return response(200, "good"); };
     bench.open();
     for (int i = 0; i < 3; ++i) bench.engine->submit(bench.call());
     bench.script.before_pump = [&] { std::rethrow_exception(thrown); };

@@ -6,9 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <new>
 #include <set>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -105,22 +103,17 @@ TEST_CASE("a second thread that uses a local port meanwhile gets an error") {
   LocalPort port(client);
   port.submit(client->book(trade_schema));
   std::atomic<int> refused = 0;
-  std::thread waiting([&] {
-    for (int i = 0; i < 20; ++i) {
-      try {
-        port.wait(milliseconds(50));
-      } catch (const Error&) {
-        ++refused;
-      }
-    }
-  });
-  for (int i = 0; i < 200 && refused == 0; ++i) {
+  const auto wait = [&](milliseconds patience) {
     try {
-      port.wait(milliseconds(5));
+      port.wait(patience);
     } catch (const Error&) {
       ++refused;
     }
-  }
+  };
+  std::thread waiting([&] {
+    for (int i = 0; i < 20; ++i) wait(milliseconds(50));
+  });
+  for (int i = 0; i < 200 && refused == 0; ++i) wait(milliseconds(5));
   waiting.join();
   CHECK(refused > 0);
 }
@@ -185,11 +178,7 @@ struct HookedWorker {
 }  // namespace
 
 TEST_CASE("a worker lives on whatever its transport throws") {
-  const std::exception_ptr exceptions[] = {
-      std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
-      std::make_exception_ptr(std::runtime_error("a defect")),
-      std::make_exception_ptr(std::bad_alloc()), std::make_exception_ptr(42)};
-  for (const std::exception_ptr& thrown : exceptions) {
+  for (const std::exception_ptr& thrown : failing_memory::exceptions) {
     HookedWorker hooked;
     std::atomic<bool> throws = true;
     hooked.before_pump = [&](int in_flight) {

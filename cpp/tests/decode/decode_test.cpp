@@ -26,13 +26,10 @@ std::vector<std::string> places() {
   };
   for (const std::size_t at : {0u, 2u}) {
     add(at, "unknown", true);
-    add(at, "unknown", false);
-    add(at, "traded_price", false);
-    add(at, "symbol", false);
-    add(at, "quantity", false);
-    add(at, "expiry_date", false);
-    add(at, "pan_no", false);
-    add(at, "order_date_time", false);
+    for (const char* name : {"unknown", "traded_price", "symbol", "quantity", "expiry_date",
+                             "pan_no", "order_date_time"}) {
+      add(at, name, false);
+    }
   }
   made.push_back(R"({"data":[],"message":%,"status":"success"})");
   made.push_back(R"({"data":[],"message":"","status":"success","more":%})");

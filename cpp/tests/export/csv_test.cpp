@@ -31,10 +31,6 @@ TableBuilder row_to_fill() {
   return row;
 }
 
-TablePtr one_row() {
-  return row_to_fill().build();
-}
-
 template <typename T>
 void set(TableBuilder& row, std::string_view field, const T& value) {
   *row.cells<T>(sample.find(field)) = value;
@@ -68,7 +64,7 @@ std::string number_cell(double value) {
 }  // namespace
 
 TEST_CASE("a line of names comes first, and no value is nothing at all, but never a blank line") {
-  const auto table = one_row();
+  const TablePtr table = row_to_fill().build();
   CHECK(rows_as_csv(rows_of(*table, 1, {0, 1, 2, 3, 4}), false) ==
         "label,count,price,at,day\n,,,,\n");
   CHECK(rows_as_csv(rows_of(*table, 0, {4, 0}), false) == "day,label\n");

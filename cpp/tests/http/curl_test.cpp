@@ -20,10 +20,10 @@ TEST_CASE("wake ends a pump from another thread") {
     std::this_thread::sleep_for(milliseconds(30));
     engine->wake();
   });
-  const double took =
-      seconds_for([&] { engine->pump(steady_clock::now() + std::chrono::seconds(5)); });
+  const auto before = steady_clock::now();
+  engine->pump(before + std::chrono::seconds(5));
   other.join();
-  CHECK(took < 1);
+  CHECK(steady_clock::now() - before < std::chrono::seconds(1));
 }
 
 TEST_CASE("eight threads share one client") {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "support/cases.hpp"
 #include "support/tokens.hpp"
 
 using namespace tradingdata;
@@ -57,31 +58,23 @@ std::string resolved(std::string text) {
 
 }  // namespace
 
-TEST_CASE("the escapes of JSON, URLs and HTML spell the same character") {
-  for (const char* plus : {"+", "\\u002B", "\\u002b", "%2B", "%2b", "&#43;", "&#43", "&#0043;",
-                           "&#x2B;", "&#x2b", "&#X2b;", "&plus;"}) {
+TEST_CASE("the escapes of JSON, URLs and HTML spell the same character, also one inside another") {
+  for (const std::string& plus : cases(
+           R"(+|\u002B|\u002b|%2B|%2b|&#43;|&#43|&#0043;|&#x2B;|&#x2b|&#X2b;|&plus;|\\u002B|%252B|)"
+           R"(%25252B|%5Cu002B|\u00252B|&amp;#43;|&#38;plus;|%26%2343%3B|\u005Cu002B|%%32B|)"
+           R"(\\\\u002B)")) {
     CAPTURE(plus);
-    CHECK(resolved(std::string("a").append(plus).append("z")) == "a+z");
+    CHECK(resolved("a" + plus + "z") == "a+z");
   }
   CHECK(resolved("\\/\\\"\\\\") == "/\"\\");
   CHECK(resolved("&amp;&lt;&gt;&quot;&apos;&equals;&sol;") == "&<>\"'=/");
 }
 
-TEST_CASE("an escape inside another is resolved") {
-  for (const char* plus : {"\\\\u002B", "%252B", "%25252B", "%5Cu002B", "\\u00252B", "&amp;#43;",
-                           "&#38;plus;", "%26%2343%3B", "\\u005Cu002B", "%%32B", "\\\\\\\\u002B"}) {
-    CAPTURE(plus);
-    CHECK(resolved(std::string("a").append(plus).append("z")) == "a+z");
-  }
-}
-
 TEST_CASE("what is no escape stays as it is") {
-  for (const char* text :
-       {"",          "plain",       "\\",      "a\\",    "\\u",     "\\u00",
-        "\\u00g0",   "\\q",         "\\n",     "%",      "%2",      "%zz",
-        "100% sure", "&",           "&#",      "&#;",    "&#x;",    "&none;",
-        "M&M",       "R&D;",        "\\u20b9", "%E2%82", "&#8377;", "&#99999999999999999999;",
-        "\\u0000",   "\xE2\x82\xB9"}) {
+  for (const std::string& text :
+       cases("|plain|\\|a\\|\\u|\\u00|\\u00g0|\\q|\\n|%|%2|%zz|100% "
+             "sure|&|&#|&#;|&#x;|&none;|M&M|R&D;|"
+             "\\u20b9|%E2%82|&#8377;|&#99999999999999999999;|\\u0000|₹")) {
     CAPTURE(text);
     CHECK(resolved(text) == text);
   }
@@ -191,22 +184,12 @@ TEST_CASE("text without a token is left as it is, whatever escapes it has") {
   Random random(9);
   const std::string first = random_token(random, 40);
   const std::string second = random_token(random, 8);
-  const std::string pieces[] = {"\\u0026",
-                                "M&M",
-                                "100%",
-                                "\\/",
-                                "%2F",
-                                "https:\\/\\/a.b\\/c",
-                                "\\u0939\\u093f",
-                                "abcdefghijklmnopqrstuvwxyz0123456789",
-                                " ",
-                                "\",\"",
-                                "\\\\",
-                                "&amp;",
-                                "\xE2\x82\xB9"};
+  const std::vector<std::string> pieces = cases(
+      "\\u0026|M&M|100%|\\/|%2F|https:\\/\\/a.b\\/c|\\u0939\\u093f| |\",\"|\\\\|&amp;|₹|"
+      "abcdefghijklmnopqrstuvwxyz0123456789");
   for (int round = 0; round < 500; ++round) {
     std::string text;
-    for (std::size_t i = random() % 60; i > 0; --i) text += pieces[random() % std::size(pieces)];
+    for (std::size_t i = random() % 60; i > 0; --i) text += pieces[random() % pieces.size()];
     CHECK(found({first, second}, text) == text);
   }
 }

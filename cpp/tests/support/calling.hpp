@@ -30,10 +30,4 @@ inline std::shared_ptr<Client> client_of(const std::string& url, int attempts = 
   return client;
 }
 
-inline double seconds_for(const std::function<void()>& action) {
-  const auto before = steady_clock::now();
-  action();
-  return to_seconds(steady_clock::now() - before);
-}
-
 }  // namespace calling
