@@ -284,10 +284,10 @@ class Copy:
         return status, process.communicate()[0]
 
     def compiles(self, target: str, *, first: bool = False) -> bool:
-        """Builds a target of C++ without optimisation, each source by itself."""
+        """Builds a target of C++ without optimisation."""
         options = ("BUILD_TYPE=Debug", "CXX_FLAGS=-w", "CXX_FLAGS_DEBUG=-O0")
         settings = [f"-DCMAKE_{each}" for each in options]
-        settings += ["-DTRADINGDATA_UNITY=OFF", "-DTRADINGDATA_LTO=OFF", "-DTRADINGDATA_TESTS=ON"]
+        settings += ["-DTRADINGDATA_LTO=OFF", "-DTRADINGDATA_TESTS=ON"]
         if not (self.build / "build.ninja").exists():
             python = f"-DPython_EXECUTABLE={sys.executable}"
             if found := importlib.util.find_spec("pybind11"):  # else the environment names its root
@@ -317,23 +317,25 @@ class Copy:
     def killers_of(self, mutant: Mutant) -> list[str] | None:
         """The tests that notice a mutant, none if it survives; None if it does not compile."""
         target = self.root / mutant.file
+        known = self.known.get(mutant.change, "")
         original = target.read_text("utf-8")
         target.write_text(mutant.text(self.root), "utf-8")
         try:
             if mutant.in_cpp:
                 if not self.compiles(mutant.target):
                     return None
-                if mutant.target == CORE and not self.passes_core_tests():
-                    return [CORE]
+                if mutant.target == CORE:
+                    _, _, case = known.partition(f"{CORE}: ")
+                    if failed := (case and self.core_tests(case)) or self.core_tests():
+                        return failed
                 self.compiles("_core")
                 (made,) = self.build.glob("python/bindings/_core*.so")
                 shutil.copy(made, self.extension)
-            known = self.known.get(mutant.change)
-            if known and (failed := self.failed(known, limit=KNOWN_LIMIT)):
-                return failed
+            if known and (found := self.failed(known, limit=KNOWN_LIMIT)):
+                return found
             tests = self.tests(mutant)
-            failed = self.failed(*tests)
-            return tests if failed is None else failed
+            found = self.failed(*tests)
+            return tests if found is None else found
         finally:
             target.write_text(original, "utf-8")
             if mutant.in_cpp:
@@ -355,9 +357,13 @@ class Copy:
         stem = Path(mutant.file).stem.rstrip("s")
         return sorted(names, key=lambda name: (name not in near, stem not in Path(name).stem))
 
-    def passes_core_tests(self) -> bool:
+    def core_tests(self, case: str = "*") -> list[str]:
+        """The case of the core's tests that fails first, if any; all of them if they crash."""
         tests = self.build / "cpp/tests" / CORE
-        return self.run(tests, "--abort-after=1", limit=LIMIT)[0] == 0
+        wanted = case.replace(",", "?")  # which would part two names
+        status, printed = self.run(tests, "--abort-after=1", f"--test-case={wanted}", limit=LIMIT)
+        names = re.findall(r"^TEST CASE:\s+(.+)$", printed, re.MULTILINE)
+        return [] if status == 0 else [f"{CORE}: {name}" for name in names[-1:]] or [CORE]
 
     def try_all(self, queues: Iterable[SimpleQueue[Mutant]]) -> list[bool]:
         """Tries what is left in queues; prints what is not as expected, and returns which was."""
@@ -373,8 +379,6 @@ class Copy:
                 if mutant.in_cpp and mutant.target not in ready:
                     self.compiles(mutant.target, first=True)
                     ready.add(mutant.target)
-                    if mutant.target == CORE and not self.passes_core_tests():
-                        raise SystemExit("the core's tests fail without any mutant")
                 killers = self.killers_of(mutant)
                 if killers is None:
                     continue
@@ -386,8 +390,14 @@ class Copy:
                     what = "is noticed: remove it from mutants.toml" if killers else "survived"
                     place = f"{mutant.file}:{mutant.line + 1}"
                     print(f"{place} {what}\n- {mutant.before}\n+ {mutant.after}", flush=True)
-        killers = sorted({test for tests in self.killers.values() for test in tests} - {CORE})
-        if killers and self.failed(*killers, limit=10 * LIMIT) != []:
+        killers = sorted({test for tests in self.killers.values() for test in tests})
+        cases = [test for test in killers if test.startswith(CORE)]
+        tests = [test for test in killers if test not in cases]
+        if cases:
+            self.compiles(CORE, first=True)
+        if any(self.core_tests(case.partition(": ")[2] or "*") for case in cases) or (
+            tests and self.failed(*tests, limit=10 * LIMIT) != []
+        ):
             raise SystemExit(f"some of these tests fail without any mutant: {' '.join(killers)}")
         return tried
 
