@@ -1,9 +1,4 @@
-"""Calculations on books.
-
-Each returns a table that prints a summary and exports to frames and files: ``Positions``,
-``RealisedPnl`` with ``Matches`` and ``Lots``, ``UnrealisedPnl``, ``Charges``, ``DayPnl``,
-``Reconciliation`` and ``ExecutionQuality``.
-"""
+"""Calculations on books, each of which returns a table that exports to frames and files."""
 
 from __future__ import annotations
 

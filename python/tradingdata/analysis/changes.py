@@ -15,6 +15,7 @@ from typing import Any
 from .. import _core
 from .._util import validate
 from .._util.validate import shown
+from ..table.conditions import moment_of
 from .inputs import amount, as_conditions, tables_of
 from .isins import Same
 from .issues import EARLIER, FRACTION, NO_KEY, UNCHANGED, Note, about
@@ -97,7 +98,7 @@ class LotChange:
     def _moment(self) -> datetime:
         problem = f"at must be a date, a time or ISO text, not {shown(self.at)}"
         try:
-            at = datetime.fromisoformat(self.at) if isinstance(self.at, str) else self.at
+            at = moment_of(self.at) if isinstance(self.at, str) else self.at
         except ValueError:
             raise ValueError(problem) from None
         if not isinstance(at, date):

@@ -1,4 +1,4 @@
-"""One account's trading day: its orders, how they trade, and both books at any time."""
+"""One account's trading day: its orders, how they trade, and its books at any time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -279,7 +279,7 @@ def _pick(random: Random, choices: Sequence[T]) -> T:
 
 
 class SimulatedBooks:
-    """Both books of an account at the time of the clock.
+    """The books of an account at the time of the clock.
 
     The day is generated on the first request.
     """
@@ -406,7 +406,7 @@ def _in_order(record: str, values: dict[str, object]) -> bytes:
     return encode({name: values.get(name, empty) for name, empty in _blank(record).items()})
 
 
-@lru_cache(maxsize=2)
+@cache
 def _blank(record: str) -> dict[str, object]:
     empty = {"integer": 0, "number": 0.0}
     return {

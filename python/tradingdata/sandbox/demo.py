@@ -1,4 +1,4 @@
-"""The demonstration: the three calls against the sandbox, as an interactive session shows them."""
+"""The demonstration: calls against the sandbox, as an interactive session shows them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tradingdata.analysis import positions
 
 
 def show(out: TextIO) -> None:
-    """Makes the three calls against a simulated service and writes what Python shows of them."""
+    """Makes calls against a simulated service and writes what Python shows of them."""
     accept_every_character(out)
     with sandbox.start() as service, service.client() as client:
         trades = client.trade_book()

@@ -313,7 +313,9 @@ def _token(origin: str) -> str:
 
 
 def _refused_body(request: RequestHandler, endpoint: str) -> Reply | None:
-    wanted = CALLS[endpoint]["body"] or "{}"
+    wanted = CALLS[endpoint]["body"]
+    if wanted is None:
+        return error(400, f"{request.path} takes no body") if request.body else None
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip()
     with suppress(ValueError, RecursionError):
         if kind == JSON and json.loads(request.body) == json.loads(wanted):
