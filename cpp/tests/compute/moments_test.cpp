@@ -79,12 +79,9 @@ TEST_CASE("numbers of two exchanges do not order a second of a group that shows 
 
 TEST_CASE("a response's numbers are compared with the times of its own day") {
   constexpr std::int64_t day = 86'400;
-  const Ordered order = ordered({{"9", "B", 5},
-                                 {"8", "S", 7},
-                                 {"7", "B", 7},
-                                 {"1", "B", day + 5},
-                                 {"2", "S", day + 7},
-                                 {"3", "B", day + 7}});
+  const std::vector<Fill> fills{{"9", "B", 5},       {"8", "S", 7},       {"7", "B", 7},
+                                {"1", "B", day + 5}, {"2", "S", day + 7}, {"3", "B", day + 7}};
+  const Ordered order = ordered(fills);
   CHECK(order.numbers == Numbers{"9", "8", "7", "1", "2", "3"});
   CHECK(order.decided);
 }

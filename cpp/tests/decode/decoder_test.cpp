@@ -15,7 +15,6 @@
 using namespace tradingdata;
 using incremental::all_at_once;
 using incremental::in_pieces;
-using incremental::summary;
 using Form = Decoder::Form;
 
 namespace {
