@@ -358,9 +358,9 @@ class Matching:
             self.fills.notes.append(about(self.facts[number].lead, problem, text, count))
 
     def _columns(self, rows: list[int]) -> list[list[Any]]:
-        numbers = [self.numbers[row] for row in rows]
-        columns = zip(*(facts.lead for facts in self.facts), strict=True)
-        return [list(map(values.__getitem__, numbers)) for values in columns] or [[]] * len(KEYED)
+        leads = [facts.lead for facts in self.facts]
+        columns = zip(*(leads[self.numbers[row]] for row in rows), strict=True)
+        return list(map(list, columns)) or [[] for _ in KEYED]
 
     def matches(self) -> Matches:
         """Returns which trade closed which lot."""
