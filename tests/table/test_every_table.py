@@ -241,7 +241,8 @@ def test_html_has_all_rows_or_those_asked_for(tables: dict[str, TableExport]) ->
     assert Elements(book.to_html()).tags["tr"] == 1 + len(book)
     for most in (1, 3, 4, len(book) - 1):
         assert Elements(book.to_html(["symbol"], rows=most)).tags["tr"] == 1 + most + 1
-    assert Elements(book.to_html(rows=len(book))).tags["tr"] == 1 + len(book)
+    for rows in (len(book), len(book) + 1):  # none is left out, and none counted
+        assert "more</td>" not in book.to_html(["symbol"], rows=rows)
     with pytest.raises(KeyError, match="nothing"):
         book.to_html(["nothing"])
     with pytest.raises(ValueError, match="rows"):
