@@ -21,6 +21,7 @@ from starvation import starved
 from tradingdata import sandbox
 from tradingdata._util.platform import ForkLock
 from tradingdata._util.stopping import Stopped, pause, raise_if_stopped, stop_on
+from tradingdata.accounts.fetch import side_by_side
 
 PROMISED = 1.5  # seconds until the process has ended
 
@@ -131,6 +132,24 @@ def test_accounts_that_wait_for_their_turn_are_not_begun(service: Service) -> No
     names = ("tradingdata-account",)
     wait_until(lambda: not [t for t in threading.enumerate() if t.name.startswith(names)], 5)
     assert begun == ["a"]
+
+
+def test_work_that_waits_for_its_turn_is_not_begun_though_it_hears_no_flag() -> None:
+    gate, begun = threading.Event(), []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        assert item == 1 or gate.wait(20)
+        return item
+
+    arrivals = side_by_side(work, [1, 2, 3], 1, False)
+    assert next(arrivals) == (1, 1)
+    wait_until(lambda: len(begun) == 2, 5)
+    arrivals.close()
+    gate.set()
+    names = ("tradingdata-account",)
+    wait_until(lambda: not [t for t in threading.enumerate() if t.name.startswith(names)], 5)
+    assert begun == [1, 2]
 
 
 def test_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
