@@ -149,7 +149,7 @@ class Place:
     levies: Levies = field(default_factory=lambda: dict.fromkeys(LEVIES, 0))
 
 
-class _Share(NamedTuple):
+class _Portion(NamedTuple):
     """The part of an order's value that has one place and one rate; 1 if it is all."""
 
     place: Place
@@ -161,7 +161,7 @@ class _Share(NamedTuple):
 class _Kind:
     """Orders whose values are divided alike, so that they are charged together."""
 
-    shares: list[_Share]
+    shares: list[_Portion]
     is_purchase: bool
     values: list[int] = field(default_factory=list)
     lots: Any = 0
@@ -261,7 +261,7 @@ def _kinds(
             if part and fact not in rate_of:
                 rate_of[fact] = _rate_of(fills, row, conditions, squared)
             if part:
-                kind.shares.append(_Share(place, rate_of[fact], part))
+                kind.shares.append(_Portion(place, rate_of[fact], part))
         kinds.append(kind)
     return kinds
 

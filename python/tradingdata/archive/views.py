@@ -182,7 +182,7 @@ def merge(
     def write(path: str) -> None:
         with opened() as own:
             query = f"""
-            SELECT * FROM ({rows_in(own, book, files, "merged")})
+            SELECT * FROM ({response_rows(own, book, files, "merged")})
             WHERE date_trunc('month', day) = DATE '{month}-01' ORDER BY day, account, fetch_id"""
             _copy(own, [query], path, rows)
 
@@ -219,7 +219,9 @@ def covered(
     # Leaves out columns that older files lack, which would take a fifth of the time.
     paths = sorted({path for path, _ in files})
     source = (
-        f"FROM {parquet(paths)}" if whole else rows_in(connection, content.book, files, "front")
+        f"FROM {parquet(paths)}"
+        if whole
+        else response_rows(connection, content.book, files, "front")
     )
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT * EXCLUDE key FROM (
@@ -244,7 +246,7 @@ def parquet(paths: Iterable[str], options: str = "") -> str:
     return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
 
 
-def rows_in(
+def response_rows(
     connection: Any, book: str, files: Sequence[tuple[str, str]], name: str, *, whole: bool = False
 ) -> str:
     """Returns a query of the rows of responses, each in a file, with all columns.
@@ -283,7 +285,7 @@ def newest_rows(
     if not taken:
         return _EMPTY[book]
     if is_plain:
-        return rows_in(connection, book, [row[:2] for row in taken], view, whole=True)
+        return response_rows(connection, book, [row[:2] for row in taken], view, whole=True)
     files = parquet(sorted({path for path, *_ in taken}), ", filename = true")
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,

@@ -36,7 +36,7 @@ def _cell(tag: str, text: str, kind: str = "", *, title: str = "") -> str:
     return f"<{tag}{classes}{hint}>{escape(text)}</{tag}>"
 
 
-def _value(text: str, right: bool = False, tone: str = "") -> str:
+def _cell_of(text: str, right: bool = False, tone: str = "") -> str:
     kind = ("n" if right else "") + tone[:1]
     return _cell("td", text, kind, title=text if len(text) > _LONG else "")
 
@@ -52,7 +52,7 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
         return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
     number, texts = row
     tones = map(tone_of, shown.names, texts)
-    values = "".join(map(_value, texts, shown.right, tones))
+    values = "".join(map(_cell_of, texts, shown.right, tones))
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
 
@@ -95,7 +95,7 @@ def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     kind = type(record)
     rows = [
-        _cell("th", name, title=doc) + _value(text, tone=tone_of(name, text))
+        _cell("th", name, title=doc) + _cell_of(text, tone=tone_of(name, text))
         for name, text, doc in set_fields(record)
     ]
     noun = VIEWS.get(kind.__name__, View()).noun
