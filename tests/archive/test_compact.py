@@ -14,6 +14,7 @@ import pytest
 import tradingdata as td
 from archiving import DAY, archive_with, numbers, order, order_response, trade, trade_response
 from tradingdata.archive import store
+from tradingdata.archive.views import merge
 
 
 @pytest.fixture
@@ -47,6 +48,15 @@ def test_compact_keeps_every_state(polled: td.Archive) -> None:
     assert polled.verify() == 12
     assert [row.status for row in polled.orders(DAY).filter(order_no="1")] == ["at 15"]
     assert polled.compact() == 0
+
+
+def test_a_merge_with_other_rows_than_the_log_has_is_an_error(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1"), trade("2")))
+    (entry,), (file,) = archive.fetches(), archive.files("trades")
+    for rows in (1, 3):
+        write = merge("trades", f"{DAY:%Y-%m}", [(file, entry.id)], rows)
+        with pytest.raises(OSError, match=f"2 rows where the log has {rows}"):
+            write(str(tmp_path / f"{rows}.parquet"))
 
 
 def test_merged_files_are_hidden_and_a_day_later_deleted(
