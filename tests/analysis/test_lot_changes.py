@@ -53,7 +53,7 @@ def test_a_change_is_applied_once_through_the_opening() -> None:
     assert (tuesday.realised, held(tuesday)) == (500.0, [("1", 50, 5000.0)])
     other = book(*on_day([trade(3, "B", 1, 1.0, **OTHER)], 2))
     for _ in range(2):  # a day without a change, and the rows as other software has them
-        rows = [lot._asdict() for lot in tuesday.open_lots]  # type: ignore[attr-defined]
+        rows = [lot._asdict() for lot in tuesday.open_lots]
         given["opening"] = rows[:1]
         tuesday = unwarned(lambda: td.realised_pnl(other, **given))
     assert [lot[1] for lot in held(tuesday) if lot[0] == "1"] == [50]
