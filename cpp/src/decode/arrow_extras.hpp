@@ -30,7 +30,7 @@ class ArrowExtras {
   // cell, unless that has a value. Throws std::invalid_argument where a text is no JSON object.
   void add_objects(const ArrayReader& values, std::int64_t first);
 
-  // The rows whose objects have a field, the first of the others, and the latest of them.
+  // Of a field: how many objects have it, the first row without it, and the last with it.
   struct Rows {
     std::int64_t count = 0;
     std::int64_t first_without = 0;
