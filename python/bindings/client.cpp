@@ -15,6 +15,7 @@
 #include "client/port.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 
@@ -22,10 +23,12 @@ using namespace py::literals;
 
 namespace {
 
-// (table, status_code, attempts, elapsed, received_at in microseconds UTC, served_at in seconds)
+// (table, status_code, attempts, elapsed, received_at, served_at)
 py::tuple as_python(const Outcome& outcome) {
+  const auto& served = outcome.served_at;
   return py::make_tuple(whole_slice(table_of(outcome)), outcome.status_code, outcome.attempts,
-                        outcome.elapsed, outcome.received_at, outcome.served_at);
+                        outcome.elapsed, utc_datetime(outcome.received_at),
+                        served ? utc_datetime(*served * micros_per_second) : py::none());
 }
 
 // One that a fork separated from its thread is leaked, since it cannot be destroyed.

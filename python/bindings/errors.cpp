@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/platform.hpp"
+#include "base/time.hpp"
 #include "bindings.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 
@@ -72,7 +74,9 @@ py::dict facts_of(const Error& error) {
   facts["retryable"] = error.retryable;
   facts["passing"] = error.passing;
   if (error.retry_after) facts["retry_after"] = *error.retry_after;
-  if (error.served_at) facts["_served_at"] = *error.served_at;
+  if (error.served_at) {
+    facts["_served_at"] = utc_datetime(*error.served_at * micros_per_second);
+  }
   if (error.offset) facts["offset"] = *error.offset;
   if (!error.path.empty()) facts["path"] = shown_text(error.path);
   if (!error.service_message.empty()) facts["service_message"] = shown_text(error.service_message);

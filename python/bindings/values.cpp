@@ -71,6 +71,12 @@ PyObject* make_date(std::chrono::year_month_day date) {
                          static_cast<int>(unsigned{date.day()}));
 }
 
+py::object utc_datetime(std::int64_t micros) {
+  const std::int32_t days = day_of(micros);
+  return owned(
+      make_datetime(calendar_date(days), micros - days * micros_per_day, PyDateTime_TimeZone_UTC));
+}
+
 // The header of the C API keeps one pointer per file.
 void import_datetime() {
   PyDateTime_IMPORT;

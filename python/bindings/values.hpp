@@ -28,6 +28,9 @@ std::string_view text_of(const Field& field, PyObject* value);
 // A value's repr for a message, without personal data.
 std::string shown(PyObject* value);
 
+// An aware datetime in UTC, of microseconds since 1970.
+py::object utc_datetime(std::int64_t micros);
+
 // A new datetime, or date; nullptr with a Python error set. `zone` may be None.
 PyObject* make_datetime(std::chrono::year_month_day date, std::int64_t micros, py::handle zone);
 PyObject* make_date(std::chrono::year_month_day date);

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -91,7 +92,7 @@ class TradingDataError(Exception):
     body: str = ""
     service_message: str = ""
     retry_after: float | None = None
-    _served_at: int | None = None  # by the response's date, in seconds since the epoch
+    _served_at: datetime | None = None  # by the response's date
     offset: int | None = None
     path: str | None = None
     page: int | None = None

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "http/curl_easy.hpp"
 #include "http/inflate.hpp"
 #include "http/transfer_failure.hpp"
@@ -208,6 +209,27 @@ class CurlTransport final : public Transport {
   std::vector<CallId> lost_;  // calls of the parent process, which end with the next pump
 };
 
+// Seconds since 1970 of "Sun, 06 Nov 1994 08:49:37 GMT", the form of each response, at a tenth of
+// the cost of libcurl's function.
+std::optional<std::int64_t> read_fixed_date(std::string_view text) {
+  constexpr std::string_view form = "???, ?? ??? ???? ??:??:?? GMT";
+  const auto fits = [](char have, char want) { return want == '?' || have == want; };
+  if (text.size() != form.size() || !std::ranges::equal(text, form, fits)) return std::nullopt;
+  const auto position = [](std::string_view names, std::string_view name) {
+    const std::size_t at = names.find(name);
+    return at == names.npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
+  };
+  const int month = position("JanFebMarAprMayJunJulAugSepOctNovDec", text.substr(8, 3));
+  if (month == 0 || position("MonTueWedThuFriSatSun", text.substr(0, 3)) == 0) return std::nullopt;
+  std::string day{text.substr(12, 4)};
+  day += {'-', static_cast<char>('0' + month / 10), static_cast<char>('0' + month % 10), '-'};
+  day += text.substr(5, 2);
+  const std::optional<std::int32_t> days = detail::read_day(day.data());
+  const std::int64_t clock = detail::clock_seconds(&text[17]);
+  if (!days || *days < 0 || clock < 0) return std::nullopt;
+  return *days * seconds_per_day + clock;
+}
+
 }  // namespace
 
 std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options) {
@@ -237,6 +259,7 @@ std::string Request::target() const {
 }
 
 std::optional<std::int64_t> parse_http_date(const std::string& text) {
+  if (const auto seconds = read_fixed_date(text)) return seconds;
   const time_t seconds = curl_getdate(text.c_str(), nullptr);
   constexpr std::int64_t end_of_9999 = 253'402'300'799;  // the last time that Python has
   if (seconds < 0 || seconds > end_of_9999) return std::nullopt;

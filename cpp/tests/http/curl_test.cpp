@@ -1,8 +1,11 @@
 // The real transport among threads. Requests, and what becomes of each fault, are proved from
 // outside, by the tests of the clients.
+#include <curl/curl.h>
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cstdio>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,4 +50,27 @@ TEST_CASE("eight threads share one client") {
   CHECK(good == 400);
   CHECK(client->stats().calls == 400);
   CHECK(server.connections() <= 8);
+}
+
+TEST_CASE("a date is the one that libcurl reads, in the usual form and one byte off it") {
+  const char* const months[] = {"Jan", "Feb", "Apr", "Jun", "Dec", "anF", "Foo"};
+  const char* const weekdays[] = {"Mon", "Sun", "onT", "Foo"};
+  constexpr int years[] = {0, 1582, 1600, 1900, 1969, 1970, 2000, 2023, 2024, 2100, 9999};
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t limit) { return static_cast<int>(random() % limit); };
+  int read = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                  weekdays[below(std::size(weekdays))], below(33), months[below(std::size(months))],
+                  years[below(std::size(years))], below(26), below(62), below(62));
+    std::string date = text;
+    if (below(4) == 0) date[random() % date.size()] = "0 :9aGM,-"[below(9)];
+    CAPTURE(date);
+    const std::int64_t expected = curl_getdate(date.c_str(), nullptr);
+    read += expected >= 0;
+    const bool good = expected >= 0 && expected <= 253'402'300'799;
+    REQUIRE(parse_http_date(date) == (good ? std::optional(expected) : std::nullopt));
+  }
+  CHECK(read > 1000);
 }

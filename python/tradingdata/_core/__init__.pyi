@@ -1,7 +1,7 @@
 """The C++ core. Private: use the package's modules instead."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, tzinfo
+from datetime import date, datetime, tzinfo
 from threading import Lock
 from types import ModuleType
 from typing import (
@@ -25,7 +25,7 @@ row_types: dict[Any, Any]  # those that ``tradingdata.table.rows`` made, for eac
 _Record = Any  # one of the classes of ``records``
 _Data = bytes | bytearray | memoryview
 _Issue = tuple[str, str, int, int, str, bool]
-_Fetched = tuple[Slice, int, int, float, int, int | None]
+_Fetched = tuple[Slice, int, int, float, datetime, datetime | None]
 _Condition = tuple[str, str, str, bool, list[Any]]
 _Ints = list[int]
 # lot, trade, whether long, quantity; cost and proceeds in units

@@ -11,7 +11,12 @@ import time
 
 SLICE = 0.05  # seconds between two checks, as in the core
 
-_thread = threading.local()
+
+class _Thread(threading.local):
+    stop: threading.Event | None = None  # ends the waits of this thread
+
+
+_thread = _Thread()
 
 
 class Stopped(BaseException):
@@ -20,23 +25,23 @@ class Stopped(BaseException):
 
 def stop_on(event: threading.Event) -> None:
     """Has the waits of this thread end with ``Stopped`` once the event is set."""
-    _thread.event = event
+    _thread.stop = event
 
 
 def may_stop() -> bool:
     """Returns whether the waits of this thread may end early."""
-    return hasattr(_thread, "event")
+    return _thread.stop is not None
 
 
 def raise_if_stopped() -> None:
     """Raises ``Stopped`` if the caller of this thread has stopped waiting."""
-    if may_stop() and _thread.event.is_set():
+    if (stop := _thread.stop) is not None and stop.is_set():
         raise Stopped
 
 
 def pause(seconds: float) -> None:
     """Sleeps, or raises ``Stopped``."""
-    if not may_stop():
+    if (stop := _thread.stop) is None:
         time.sleep(seconds)
-    elif _thread.event.wait(seconds):
+    elif stop.wait(seconds):
         raise Stopped

@@ -204,8 +204,8 @@ class Ingest:
         call: Any = received.error or response
         # The service's clock does not correct a time that the caller passed.
         served = response.served_at if response and response.received_at == at else None
-        if (seconds := getattr(received.error, "_served_at", None)) is not None:
-            served = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        if (refused := getattr(received.error, "_served_at", None)) is not None:
+            served = refused
             # The clock of a proxy that responds in place of the service may be days off.
             if at and at.year in _LIKELY and abs(at - served) > timedelta(days=2):
                 served = None

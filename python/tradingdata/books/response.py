@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from .._core import Slice
 from .._util.pickles import reduced
 from ..display.text import counted
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Body(NamedTuple):
@@ -55,14 +53,9 @@ class Response:
         status_code: int | None = None,
         attempts: int = 0,
         elapsed: float = 0.0,
-        received_at: int | datetime | None = None,
-        served_at: int | datetime | None = None,
+        received_at: datetime | None = None,
+        served_at: datetime | None = None,
     ) -> None:
-        # The core passes microseconds and seconds since 1970.
-        if isinstance(received_at, int):
-            received_at = _EPOCH + timedelta(microseconds=received_at)
-        if isinstance(served_at, int):
-            served_at = _EPOCH + timedelta(seconds=served_at)
         values = (rows, account, status_code, attempts, elapsed, received_at, served_at)
         for name, value in zip(Response.__slots__, values, strict=False):
             object.__setattr__(self, name, value)
