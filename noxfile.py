@@ -28,6 +28,7 @@ CMAKE = TOOLS / "bin/cmake"
 CXX = os.environ.get("CXX", "c++")
 JOBS = str(os.cpu_count() or 2)
 LONG = bool(os.environ.get("TRADINGDATA_LONG"))
+ALL = LONG or bool(os.environ.get("TRADINGDATA_ALL"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EVERYTHING = ("all", "notebook", "dask", "s3")
@@ -116,7 +117,7 @@ def build_tools(session: nox.Session) -> dict[str, str]:
 
 def fingerprint() -> str:
     """Identifies what the wheel is made from: sources, interpreter, compiler and headers."""
-    found = hashlib.sha256(f"{ROOT} {interpreter()}".encode())
+    found = hashlib.sha256(f"{ROOT} {interpreter()} {ALL}".encode())
     sources = ("CMakeLists.txt", "README.md", "LICENSE", "pyproject.toml", "cpp/CMakeLists.txt")
     folders = ("cpp/cmake", "cpp/src", "python")
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
@@ -130,12 +131,16 @@ def fingerprint() -> str:
 
 
 def built_wheel(session: nox.Session) -> Path:
-    """Builds the one wheel that every environment installs, unless nothing has changed."""
+    """Builds the one wheel that every environment installs, unless nothing has changed.
+
+    With --all it is optimised at link time, as users build it, which takes a minute.
+    """
     folder = BUILD / "wheels" / fingerprint()
     if not list(folder.glob("*.whl")):
         tools = build_tools(session)
         shutil.rmtree(BUILD / "wheels", ignore_errors=True)
-        build_wheel(session, folder, tools, "build-dir=build/extension")
+        lto = f"cmake.define.TRADINGDATA_LTO={'ON' if ALL else 'OFF'}"
+        build_wheel(session, folder, tools, "build-dir=build/extension", lto)
     return next(folder.glob("*.whl"))
 
 
@@ -208,7 +213,7 @@ def core(session: nox.Session) -> None:
 def python(session: nox.Session) -> None:
     """pytest: all tests but those marked slow or long"""
     environment(session)
-    run(session, "pytest", *PARALLEL)
+    run(session, "pytest", *PARALLEL, *([] if ALL else ["--hypothesis-profile=short"]))
 
 
 @nox.session

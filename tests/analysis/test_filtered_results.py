@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -72,7 +72,6 @@ def parts(draw: st.DrawFn, kind: type) -> Any:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@settings(deadline=None)
 @given(data=st.data())
 def test_sums_and_frames_agree_after_any_filter(kind: type, data: st.DataObject) -> None:
     part = data.draw(parts(kind))

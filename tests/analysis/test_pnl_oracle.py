@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -77,7 +77,6 @@ def share_by_share(
     return dict(pairs), left
 
 
-@settings(deadline=None)
 @given(trades(whole_prices=True), trades(whole_prices=True, most=10), st.booleans())
 def test_every_share_is_matched_as_the_oracle_matches_it(
     monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool

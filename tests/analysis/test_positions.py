@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -59,7 +59,6 @@ def test_expiries_that_share_a_symbol_stay_apart() -> None:
     assert {row.security_id: row.net_quantity for row in found} == {"40148": 50, "40149": -50}
 
 
-@settings(deadline=None)
 @given(trades())
 def test_quantity_and_cash_are_conserved(made: list[td.Trade]) -> None:
     found = td.positions(td.TradeBook(made))
@@ -70,7 +69,6 @@ def test_quantity_and_cash_are_conserved(made: list[td.Trade]) -> None:
     assert sum(row.trades for row in found) == len(made)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12).map(lambda value: round(value, 4)), min_size=1))
 def test_a_sum_is_the_float_nearest_to_the_exact_one(values: list[float]) -> None:
     from fractions import Fraction

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -238,7 +238,6 @@ def test_a_missing_time_is_an_error() -> None:
         td.realised_pnl(book(trade(1, "B", 5, 50.0, exch_trade_time=None)))
 
 
-@settings(deadline=None)
 @given(trades(), st.booleans())
 def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade], shorts: bool) -> None:
     """Each part is a difference of two rounded shares of a fill's value."""
@@ -249,7 +248,6 @@ def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade], shorts: bool)
             assert abs(paise(amount) * quantity - value * part.quantity) <= quantity
 
 
-@settings(deadline=None)
 @given(trades(whole_prices=True), trades(whole_prices=True), st.booleans())
 def test_day_by_day_is_the_same_as_all_at_once(
     monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -220,7 +220,6 @@ def test_accounts_and_exchanges_stay_apart() -> None:
     assert [row.finding for row in result] == ["no order", "agrees", "agrees"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 10**6)), min_size=1, max_size=8))
 def test_an_order_agrees_with_its_fills_however_they_fall(fills: list[tuple[int, int]]) -> None:
     quantity = sum(count for count, _ in fills)

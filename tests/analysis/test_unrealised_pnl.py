@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -227,7 +227,6 @@ def test_unmatched_sales_are_refused() -> None:
         td.unrealised_pnl(book(trade(1, "S", 1, 1.0)), {})  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(trades(whole_prices=True), st.dictionaries(st.sampled_from("12"), st.integers(0, 10**6)))
 def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str, int]) -> None:
     """Needs no lots: what was received, less what was paid, and what is left at its price."""

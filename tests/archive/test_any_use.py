@@ -248,5 +248,7 @@ class Archives(RuleBasedStateMachine):
         self.archive.verify()
 
 
-Archives.TestCase.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+Archives.TestCase.settings = settings(
+    max_examples=settings().max_examples // 6, stateful_step_count=20
+)
 TestAnyUse = pytest.mark.timeout(600)(Archives.TestCase)

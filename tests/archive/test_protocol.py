@@ -327,7 +327,7 @@ operations = st.tuples(
 
 @pytest.mark.parametrize("renames", [True, False], ids=["files", "objects"])
 @given(script=st.lists(operations, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5)
 def test_any_operations_keep_each_response_once(renames: bool, script: list[Any]) -> None:
     """With clocks that are wrong, restored files, and two archives that become one."""
     disk, backup = Disk(), Disk()

@@ -19,6 +19,7 @@ from bench.servers import BOOK_PATH, ORDERS_PATH
 from bench.suites import archive, compute, growth, session
 from service import Service, as_json, book_reply, envelope, trades
 
+pytestmark = pytest.mark.slow  # they prove nothing of the package
 BENCH = Path(__file__).parent
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -78,7 +78,6 @@ def test_naughty_text_comes_through_every_view(kind: str, way: str) -> None:
 KNOWN = set(td.TradeBook().columns)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text().filter(lambda name: name not in KNOWN), JSON_VALUES, max_size=5))
 def test_any_unknown_field_is_kept(unknown: dict[str, Any]) -> None:
     body = as_json([trades(1)[0] | unknown], ascii_only=True)

@@ -8,7 +8,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -17,7 +17,6 @@ from service import as_json, envelope, trades
 
 
 class TestSequence:
-    @settings(deadline=None)
     @given(st.integers(-2 * ROWS, 2 * ROWS))
     def test_an_index_is_that_of_a_list(self, index: int) -> None:
         if -ROWS <= index < ROWS:
@@ -26,7 +25,6 @@ class TestSequence:
             with pytest.raises(IndexError, match=f"row {index} of a table of {ROWS}"):
                 BOOK[index]
 
-    @settings(deadline=None)
     @given(SLICES, SLICES, st.integers(-ROWS, ROWS))
     def test_a_slice_of_a_slice_too(self, first: slice, second: slice, index: int) -> None:
         book, rows = BOOK[first], LIST[first]
@@ -38,7 +36,6 @@ class TestSequence:
             with pytest.raises(IndexError):
                 book[index]
 
-    @settings(deadline=None)
     @given(SLICES, st.integers(0, ROWS - 1), BOUND, BOUND)
     def test_membership_index_and_count_are_those_of_a_list(
         self, part: slice, wanted: int, start: int | None, stop: int | None
@@ -141,7 +138,6 @@ class TestByHand:
 
 
 class TestConcat:
-    @settings(deadline=None)
     @given(st.lists(SLICES, min_size=1, max_size=4))
     def test_it_is_all_rows_in_order(self, parts: list[slice]) -> None:
         joined = td.concat([BOOK[part] for part in parts])

@@ -104,7 +104,7 @@ def test_a_csv_that_is_no_saved_book_is_refused(tmp_path: Path) -> None:
             td.TradeBook.load(path)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=settings().max_examples * 3 // 2)
 @given(
     field=st.sampled_from(["quantity", "traded_price", "exch_trade_time", "expiry_date"]),
     texts=st.lists(

@@ -403,7 +403,8 @@ def random_books(kind: Any) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", TYPES)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings().max_examples // 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_random_books_come_back(kind: Any, tmp_path: Path, data: st.DataObject) -> None:

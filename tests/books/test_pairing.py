@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -56,7 +56,6 @@ def fewest_changes(now: list[Record], was: list[Record]) -> int:
     return min(sum(map(difference, chosen, was)) for chosen in choices)
 
 
-@settings(deadline=None)
 @given(days(), days(), st.randoms())
 def test_a_diff_names_what_a_model_finds(was: list[Record], now: list[Record], random: Any) -> None:
     """New, gone and the changes: by key, with no more differences than there have to be."""

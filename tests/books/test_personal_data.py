@@ -60,7 +60,7 @@ def shows_a_number(text: str) -> bool:
     return any(part in plain for part in HIDDEN)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(
     name=st.sampled_from(NAMES),
     value=st.sampled_from(VALUES),

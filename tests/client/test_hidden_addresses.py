@@ -49,7 +49,10 @@ def shown(error: BaseException) -> str:
 
 
 @given(address=ADDRESSES, where=st.sampled_from(["base_url", "proxy", *VARIABLES[:4]]))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings().max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @example(address=BAD, where="proxy")
 @example(address=BAD, where="all_proxy")
 @example(address=f"https://desk:{SECRET}@api.example.test", where="base_url")

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from pathlib import Path
+from typing import Any
 
-import nbformat
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
-
-from kernels import run_notebook
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.timeout(600)
-def test_the_notebooks_run() -> None:
-    """In one kernel, which takes seconds to start, and forgets each before the next."""
-    whole = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
-    for path in NOTEBOOKS:
-        notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
-        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        assert cells
-        assert [cell for cell in cells if cell.outputs or cell.execution_count] == [], path.name
-        whole.cells += [nbformat.v4.new_code_cell("%reset -f"), *cells]  # type: ignore[no-untyped-call]
-    run_notebook(whole, NOTEBOOKS[0].parent)
-    assert all(cell.execution_count for cell in whole.cells)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, which takes a sixth of the time; the stage jupyter has a kernel."""
+    mpl.use("agg")
+    monkeypatch.chdir(tmp_path)
+    cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if "outputs" in cell]
+    assert cells
+    assert [cell for cell in cells if cell["outputs"] or cell["execution_count"]] == []
+    names: dict[str, Any] = {}
+    with mpl.rc_context(), warnings.catch_warnings(action="ignore"):
+        for cell in cells:
+            exec(compile("".join(cell["source"]), path.name, "exec"), names)
+            for number in plt.get_fignums():
+                plt.figure(number).canvas.draw()
+            plt.close("all")
+        names.clear()  # with a folder that Python removes, and warns of

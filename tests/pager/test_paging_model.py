@@ -57,7 +57,6 @@ def outcome_of(listing: Listing, reading: dict[str, Any]) -> Outcome:
         return read(listing, **reading)
 
 
-@settings(max_examples=100)
 @given(well_behaved, reading, changing)
 def test_every_row_once_without_doubt(
     service: dict[str, Any], reading: dict[str, Any], changing: str
@@ -74,7 +73,7 @@ def test_every_row_once_without_doubt(
     assert len(listing.requests) <= pages + 2 + in_vain
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(well_behaved, reading, faults, changing)
 def test_never_a_loss_or_a_repetition_in_silence(
     service: dict[str, Any], reading: dict[str, Any], fault: dict[str, Any], changing: str
@@ -94,7 +93,6 @@ def test_never_a_loss_or_a_repetition_in_silence(
         assert outcome.paging.ended == "error"
 
 
-@settings(max_examples=100)
 @given(well_behaved, reading, st.integers(0, 130))
 def test_max_items_takes_the_first(
     service: dict[str, Any], reading: dict[str, Any], most: int
@@ -108,7 +106,6 @@ def test_max_items_takes_the_first(
         assert len(listing.requests) <= -(-most // min(reading["page_size"], listing.cap))
 
 
-@settings(max_examples=100)
 @given(well_behaved, reading, st.integers(0, 130))
 def test_a_search_goes_on_from_its_page(
     service: dict[str, Any], reading: dict[str, Any], most: int

@@ -111,7 +111,7 @@ def fail_often(book: td.TradeBook) -> None:
                 raise AssertionError(f"no error, but {call()!r}")
 
 
-ROUNDS = 20
+ROUNDS = 10
 WORK: dict[str, Callable[[td.TradeBook], Any]] = {
     "decoding": lambda _: make(),
     "reading": read_all,

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import service
 import tradingdata as td
@@ -125,7 +125,6 @@ class TestEachType:
             kind() < kind()  # noqa: B015
 
 
-@settings(deadline=None)
 @given(records())
 def test_a_copy_and_a_pickle_of_any_protocol_equal_the_record(record: Any) -> None:
     made = [copy.copy(record), copy.deepcopy(record), type(record)(**record._asdict())]
@@ -138,7 +137,6 @@ def test_a_copy_and_a_pickle_of_any_protocol_equal_the_record(record: Any) -> No
         assert other._asdict() == record._asdict()
 
 
-@settings(deadline=None)
 @given(records(), records())
 def test_records_are_equal_where_their_values_are(one: Any, other: Any) -> None:
     same = type(one) is type(other) and one._asdict() == other._asdict()

@@ -263,7 +263,10 @@ LINES = st.builds(
 
 
 @given(status=st.sampled_from([200, 401, 404, 429, 503]), lines=st.lists(LINES, max_size=4))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings().max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @example(status=503, lines=[b"HTTP/2 200: x"])
 @example(status=401, lines=[b"HTTP/1.1 200 OK: x", b"Content-Length: 5"])
 def test_the_status_is_that_of_the_status_line(

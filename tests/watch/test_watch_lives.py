@@ -402,5 +402,5 @@ class AsyncLife(OrderLife):
 @pytest.mark.parametrize("life", [OrderLife, TradeLife, AsyncLife])
 def test_the_reader_of_a_watch_knows_the_book(life: type[Life]) -> None:
     machine: Any = life.TestCase
-    machine.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+    machine.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=25)
     machine("runTest").runTest()

@@ -16,7 +16,7 @@ using test::Fill;
 namespace {
 
 constexpr int side = trade_schema["txn_type"];
-constexpr int number = trade_schema["trade_no"];
+constexpr int trade_no = trade_schema["trade_no"];
 constexpr int time_of_trade = trade_schema["exch_trade_time"];
 constexpr int price = trade_schema["traded_price"];
 
@@ -32,7 +32,7 @@ using Numbers = std::vector<std::int32_t>;
 }  // namespace
 
 TEST_CASE("groups are numbered as they appear, by text of any length, day or number") {
-  CHECK(test::grouped(table(), {{number}}).parts[0].group == Numbers{0, 1, 0});
+  CHECK(test::grouped(table(), {{trade_no}}).parts[0].group == Numbers{0, 1, 0});
   CHECK(test::grouped(table(), {{time_of_trade, true}}).parts[0].group == Numbers{0, 1, 0});
   CHECK(test::grouped(table(), {{time_of_trade}}).count == 3);
   CHECK(test::grouped(table(), {{price}}).parts[0].group == Numbers{0, 1, 0});  // -0 is 0
@@ -41,7 +41,7 @@ TEST_CASE("groups are numbered as they appear, by text of any length, day or num
 
 TEST_CASE("keys are compared field by field, and a missing value is no zero") {
   const TablePtr pairs = test::trades({{"ab", "ab"}, {"a", "bab"}, {"aba", "b"}});
-  CHECK(test::grouped(pairs, {{number}, {side}}).count == 3);
+  CHECK(test::grouped(pairs, {{trade_no}, {side}}).count == 3);
   std::vector<Fill> fills{{"1", "B"}, {"1", "B"}};
   fills[1].row = 0;
   CHECK(test::grouped(test::trades(fills), {{trade_schema["row_no"]}}).count == 2);
@@ -82,7 +82,7 @@ TEST_CASE("an extreme is of the known values, in a part of a table too") {
 
 TEST_CASE("likenesses and extremes are found group by group") {
   const GroupPart part = test::grouped(table(), {{side}}).parts[0];
-  CHECK(likenesses(part, number) == std::vector<std::uint8_t>{1, 1});
+  CHECK(likenesses(part, trade_no) == std::vector<std::uint8_t>{1, 1});
   CHECK(likenesses(part, time_of_trade) == std::vector<std::uint8_t>{5, 1});
   CHECK(likenesses(part, trade_schema["settlor"]) == std::vector<std::uint8_t>{2, 2});
   CHECK(extreme_rows(part, time_of_trade, true) == std::vector<std::int64_t>{2, 1});

@@ -42,7 +42,7 @@ Rows rows_of(const Table& table, std::int64_t count, std::vector<int> columns) {
 }
 
 // The only row's line, of one column.
-std::string cell(const Table& table, std::string_view field, bool spreadsheet = false) {
+std::string only_cell(const Table& table, std::string_view field, bool spreadsheet = false) {
   const std::string csv = rows_as_csv(rows_of(table, 1, {sample.find(field)}), spreadsheet);
   const std::size_t from = csv.find('\n') + 1;
   return csv.substr(from, csv.find_last_not_of("\r\n") + 1 - from);
@@ -51,13 +51,13 @@ std::string cell(const Table& table, std::string_view field, bool spreadsheet = 
 std::string text_cell(std::string_view text, bool spreadsheet = false) {
   TableBuilder row = row_to_fill();
   set(row, "label", row.keep_text(text));
-  return cell(row.table(), "label", spreadsheet);
+  return only_cell(row.table(), "label", spreadsheet);
 }
 
 std::string number_cell(double value) {
   TableBuilder row = row_to_fill();
   set(row, "price", value);
-  return cell(row.table(), "price");
+  return only_cell(row.table(), "price");
 }
 
 }  // namespace
@@ -90,15 +90,15 @@ TEST_CASE("numbers read back as they were") {
   CHECK(number_cell(1.5e300) == "1.5e+300");
   TableBuilder row = row_to_fill();
   set(row, "count", std::int64_t{-9223372036854775807});
-  CHECK(cell(row.table(), "count") == "-9223372036854775807");
+  CHECK(only_cell(row.table(), "count") == "-9223372036854775807");
 }
 
 TEST_CASE("times are written as by the service, with their offset where there is a zone") {
   TableBuilder row = row_to_fill();
   set(row, "at", std::int64_t{1736155800000000});
-  CHECK(cell(row.table(), "at") == "2025-01-06 09:30:00");
+  CHECK(only_cell(row.table(), "at") == "2025-01-06 09:30:00");
   set(row, "day", std::int32_t{20094});
-  CHECK(cell(row.table(), "day") == "2025-01-06");
+  CHECK(only_cell(row.table(), "day") == "2025-01-06");
   const auto with_offset = [&](std::int64_t seconds) {
     Rows rows = rows_of(row.table(), 1, {sample.find("at")});
     rows.offset = [=](std::int64_t) { return seconds * 1000000; };

@@ -15,7 +15,7 @@ using namespace tradingdata;
 
 namespace {
 
-TablePtr decoded(const std::string& json) {
+TablePtr stocks_of(const std::string& json) {
   return decode_list(stock_schema, Buffer(json), {});
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("rows of very many unknown fields in another order are compared at onc
     ascending += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":1";
     descending += (i > 0 ? ",\"" : "\"") + std::to_string(count - 1 - i) + "\":1";
   }
-  const TablePtr table = decoded("[{" + ascending + "},{" + descending + "}]");
+  const TablePtr table = stocks_of("[{" + ascending + "},{" + descending + "}]");
   const std::clock_t begin = std::clock();
   CHECK(same_row(*table, 0, *table, 1));
   CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 3);
@@ -50,7 +50,7 @@ TEST_CASE("very many unknown names are joined in one pass over them") {
   std::string json = "[{";
   constexpr int names = 50'000;
   for (int i = 0; i < names; ++i) json += (i == 0 ? "\"x" : ",\"x") + std::to_string(i) + "\":1";
-  const TablePtr table = decoded(json + "}]");
+  const TablePtr table = stocks_of(json + "}]");
   const auto copy = gather(*table, std::array<std::int64_t, 1>{0});
   CHECK(copy->extra_names().size() == names);
   CHECK(same_row(*copy, 0, *table, 0));
