@@ -207,7 +207,8 @@ def test_the_command_line_shows_no_echoed_token(
     token = random_token(3, 700)
     env = {"TRADINGDATA_BASE_URL": echoing.base_url, "TRADINGDATA_ACCESS_TOKEN": token}
     run: Run = run_here(capsysbinary, monkeypatch, env)
-    bodies = [*BODIES.values(), functools.partial(success_with, where="message")]
+    bodies: list[Callable[[str], bytes]] = [*BODIES.values()]
+    bodies.append(functools.partial(success_with, where="message"))
     for make, spelling in zip(itertools.cycle(bodies), SPELLINGS.values(), strict=False):
         text = f"{'.' * 480} Bearer {spelling(token)}"
         echoing.choose(always(reply(status, make(text))))
