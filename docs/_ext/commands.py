@@ -15,8 +15,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
-from tradingdata.cli.app import COMMANDS, GROUPS, load_commands
+from tradingdata.cli.app import load_commands
 from tradingdata.cli.errors import Code
+from tradingdata.cli.options import COMMANDS, GROUPS
 
 
 class CommandHelp(SphinxDirective):

@@ -244,7 +244,7 @@ def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
 
 def test_without_the_extra_the_program_says_the_pip_command() -> None:
     script = (
-        "import sys; sys.modules['typer'] = None; "
+        "import sys; sys.modules['click'] = None; "
         "from tradingdata.cli import main; sys.exit(main(['trades']))"
     )
     done = subprocess.run(
@@ -253,7 +253,7 @@ def test_without_the_extra_the_program_says_the_pip_command() -> None:
     assert done.returncode == Code.CONFIGURATION
     assert done.stdout == ""
     assert done.stderr == (
-        "tradingdata: the command line needs typer, which is not installed: "
+        "tradingdata: the command line needs click, which is not installed: "
         "pip install 'tradingdata[cli]'\n"
     )
 

@@ -20,7 +20,7 @@ from sandbox_calls import SETTING
 from signalling import interrupt
 from systems import WINDOWS
 from tradingdata import _core, sandbox
-from tradingdata.cli import app
+from tradingdata.cli import app, options
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
 
@@ -122,10 +122,10 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
     assert err.strip() == b""
 
 
-@pytest.mark.parametrize("library", ["typer", "rich"])
+@pytest.mark.parametrize("library", ["click", "rich"])
 def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Path) -> None:
     (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt\n")
-    child = start("--version", env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
+    child = start("trades", env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     out, err = child.communicate(timeout=100)
     assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
 
@@ -134,8 +134,8 @@ def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Pa
     "command",
     [
         "",
-        *app.COMMANDS,
-        *app.GROUPS,
+        *options.COMMANDS,
+        *options.GROUPS,
     ],
 )
 @pytest.mark.parametrize("width", [60, 120])
@@ -189,8 +189,8 @@ def test_the_sandbox_serves_until_it_is_signalled_and_prints_what_to_paste(
 def test_the_shell_completes_commands_and_options(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")
-    for line, offered in {"or": ["orders"], "orders --col": ["--columns"]}.items():
+    monkeypatch.setenv("_TRADINGDATA_COMPLETE", "bash_complete")
+    for line, offered in {"or": ["plain,orders"], "orders --col": ["plain,--columns"]}.items():
         monkeypatch.setenv("COMP_WORDS", f"tradingdata {line}")
         monkeypatch.setenv("COMP_CWORD", str(line.count(" ") + 1))
         ran = run()

@@ -96,7 +96,7 @@ def test_an_unreadable_proxy_is_an_error_of_the_client(
 
 
 def test_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     profiles.write_text(f'[desk1]\nbase_url = "https://desk:{SECRET}@api.example.test"\n')
     done = run("profiles")
     assert "api.example.test" in done.text

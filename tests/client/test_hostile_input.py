@@ -49,7 +49,7 @@ def test_a_number_of_thousands_of_digits_is_a_wrong_option(
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     ran = run_here(capsysbinary, monkeypatch, {"TRADINGDATA_BASE_URL": "http://127.0.0.1:9"})(
         *command
     )

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tradingdata.cli import app
-from tradingdata.cli.app import COMMANDS
+from tradingdata.cli.options import COMMANDS
 
 app.load_commands()
 

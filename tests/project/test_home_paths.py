@@ -9,13 +9,13 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import tradingdata as td
 from tradingdata import analysis, sandbox, types
 from tradingdata._util import validate
-from tradingdata.cli.app import COMMANDS
-from tradingdata.cli.options import spread
+from tradingdata.cli.options import COMMANDS, click_command
 from tradingdata.client.options import IN_FILES
 from tradingdata.client.profiles import Profiles, profiles_path
 
@@ -153,13 +153,13 @@ def test_commands_take_it(name: str, home: Path) -> None:
     def seen(**values: Any) -> None:
         given.update(values)
 
-    run = spread(seen)
-    parameters = inspect.signature(run).parameters.values()
-    values: dict[str, Any] = {each.name: each.default for each in parameters}
-    paths = {each.name for each in parameters if is_path(each)}
-    several = {each.name for each in parameters if "list" in str(each.annotation)}
-    values |= {each: [Path("~/x")] if each in several else Path("~/x") for each in paths}
-    run(**values | {"debug": False})
+    command = click_command(name, seen)
+    assert command.callback is not None
+    values: dict[str, Any] = {str(each.name): None for each in command.params}
+    paths = {str(each.name) for each in command.params if isinstance(each.type, click.Path)}
+    several = {each.name for each in command.params if each.multiple or each.nargs == -1}
+    values |= {each: (Path("~/x"),) if each in several else Path("~/x") for each in paths}
+    command.callback(**values | {"debug": False})
     for value in list(given.values()):
         given |= vars(value) if is_dataclass(value) else {}
     for each in paths:

@@ -49,11 +49,11 @@ def test_the_module_is_the_command_line() -> None:
 
 
 def test_only_the_demo_needs_no_extra() -> None:
-    hide = "import sys, runpy; sys.modules['typer'] = None; "
+    hide = "import sys, runpy; sys.modules['click'] = None; "
     script = hide + "runpy.run_module('tradingdata', run_name='__main__')"
     codes = {}
     for command in ("demo", "trades"):
         done = subprocess.run([sys.executable, "-c", script, command], capture_output=True)
         codes[command] = done.returncode
     assert codes == {"demo": 0, "trades": 3}
-    assert b"the command line needs typer" in done.stderr
+    assert b"the command line needs click" in done.stderr

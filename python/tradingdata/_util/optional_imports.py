@@ -6,7 +6,10 @@ Also lists all versions, for problem reports.
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:  # so that programs that bundle an application find what `require` imports
@@ -29,7 +32,7 @@ MINIMUM = {
     "dask": "2025.1",
     "matplotlib": "3.10",
     "tqdm": "4.67",
-    "typer": "0.16",
+    "click": "8.5",
     "xlsxwriter": "3.2",
 }
 
@@ -57,7 +60,7 @@ def require(library: str, extra: str, what: str) -> Any:
             raise
         problem = f"{what} needs {top}, which is not installed: {command}"
         raise ModuleNotFoundError(problem, name=top) from error
-    version = getattr(importlib.import_module(top), "__version__", "")
+    version = vars(importlib.import_module(top)).get("__version__") or _installed().get(top, "")
     least = MINIMUM.get(top, "")
     if version and _version_numbers(version) < _version_numbers(least):
         problem = f"{what} needs {top} {least} or later and found {version}: {command}"
@@ -86,6 +89,22 @@ def _version_numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)[:2]]
 
 
+_INFO = re.compile(r"([^-]+)-([^-]+?)(-[^-]+)?[.](dist|egg)-info")
+
+
+def _installed() -> dict[str, str]:
+    """Returns the versions of installed distributions by name.
+
+    `importlib.metadata` returns the same, and takes half of the time of `tradingdata --version`.
+    """
+    by_name: dict[str, str] = {}
+    for folder in sys.path:
+        with suppress(OSError):  # also zip files
+            for info in filter(None, map(_INFO.fullmatch, os.listdir(folder or "."))):
+                by_name.setdefault(info[1].lower(), info[2])
+    return by_name
+
+
 def versions() -> dict[str, str]:
     """Returns versions by name: this package, Python, the platform, then libraries.
 
@@ -93,7 +112,6 @@ def versions() -> dict[str, str]:
     materials uses.
     """
     import platform
-    from importlib import metadata
 
     from .. import _core
 
@@ -104,12 +122,9 @@ def versions() -> dict[str, str]:
         **dict(part.strip("()").partition("/")[::2] for part in _core.transport_version().split()),
         "pybind11": _core.pybind11_version,
     }
-    for name in (*MINIMUM, "rich", "certifi"):
-        try:
-            by_name[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            by_name[name] = "not installed"
-    return by_name
+    installed = _installed()
+    libraries = (*MINIMUM, "rich", "certifi")
+    return by_name | {name: installed.get(name, "not installed") for name in libraries}
 
 
 def show_versions(file: TextIO | None = None) -> None:

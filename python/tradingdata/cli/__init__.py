@@ -1,6 +1,6 @@
 """The command line `tradingdata`.
 
-Importing this package imports neither typer nor rich (the extra `[cli]`); `main` does, except for
+Importing this package imports neither click nor rich (the extra `[cli]`); `main` does, except for
 `demo`, which needs no extra.
 """
 
@@ -33,8 +33,10 @@ def _run(arguments: Sequence[str]) -> int:
 
     from tradingdata._util.optional_imports import require
 
+    # Also an installation without the extra has versions to show.
+    libraries = () if list(arguments) == ["--version"] else ("click", "rich")
     try:
-        for library in ("typer", "rich"):
+        for library in libraries:
             require(library, "cli", "the command line")
     except ImportError as missing:
         if list(arguments) == ["demo"]:

@@ -1,4 +1,4 @@
-"""The program: its commands, their help, and an exit code and a message for every error."""
+"""Runs a command, with an exit code and a message for every error. Imports only that command."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 from .errors import Code, code_of, for_a_terminal
-from .options import COMMANDS, GROUPS, Debug, spread, switch
 from .terminal import problem
 
 if TYPE_CHECKING:
     from . import archive, check, commands, profiles, results, sandbox, watch  # noqa: F401
-
-__all__ = ["COMMANDS", "GROUPS", "PROGRAM", "load_commands", "run"]
 
 PROGRAM = "tradingdata"
 
@@ -41,16 +36,6 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "sandbox": ("demo", "sandbox"),
     "watch": ("watch",),
 }
-_HELP = """Trade book, order book and stock search of the Trading Data Service.
-
-Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
-(--profile NAME, TRADINGDATA_PROFILE). A token is never an argument.
-"""
-_EXAMPLES = """
-tradingdata demo
-tradingdata check
-tradingdata trades --where symbol=INFY -o infy.csv
-"""
 _SECRET_OPTION = re.compile(
     r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
 )
@@ -68,21 +53,22 @@ def run(arguments: Sequence[str]) -> int:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)
             return Code.USAGE
-        load_commands(arguments[0] if arguments else "")
-        alone = not arguments or (len(arguments) == 1 and arguments[0] in GROUPS)
-        result = make_command().main(
-            args=[*arguments, *(["--help"] if alone else [])],
-            prog_name=PROGRAM,
-            standalone_mode=False,
-        )
+        if list(arguments) == ["--version"]:  # needs none of the libraries of commands
+            show_versions(sys.stdout)
+            result: object = None
+        else:
+            load_commands(arguments[0] if arguments else "")
+            from .program import result_of
+
+            result = result_of(PROGRAM, arguments)
         sys.stdout.flush()
         return result if isinstance(result, int) else Code.OK
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return Code.INTERRUPTED
-    except SystemExit as end:  # completion, or a broken pipe that typer handled
+    except SystemExit as end:  # raised by rich
         if isinstance(end.__context__, BrokenPipeError):
             return Code.BROKEN_PIPE
-        return end.code if isinstance(end.code, int) else Code.OK
+        raise
     except Exception as error:
         if isinstance(error, OSError) and is_closed_pipe(error):
             return Code.BROKEN_PIPE
@@ -94,8 +80,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def load_commands(name: str = "") -> None:
     """Imports the module of a command, or all modules if it is the name of none."""
-    if name == "--version":
-        return
     modules = [module for module, commands in _MODULES.items() if name in commands]
     for module in modules or _MODULES:
         import_module(f".{module}", __package__)
@@ -104,7 +88,7 @@ def load_commands(name: str = "") -> None:
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Writes the message of an error; returns its exit code."""
     code = code_of(error)
-    if hasattr(error, "format_message"):  # raised by typer
+    if hasattr(error, "format_message"):  # raised by click
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else PROGRAM
         message = _without_long_words(error.format_message(), arguments)
@@ -135,46 +119,3 @@ def _without_long_words(message: str, arguments: Sequence[str]) -> str:
             if not is_path and not re.fullmatch("[a-z_-]+", word):
                 message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message
-
-
-def make_command() -> Any:
-    """Returns the program as a click command."""
-    codes = "\n".join(f"{code:>3}  {code.meaning}" for code in Code)
-    app = typer.Typer(
-        name=PROGRAM,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        epilog=f"{_help_section('Examples', _EXAMPLES)}\n\n{_help_section('Exit codes', codes)}",
-    )
-    app.callback(help=_HELP)(_main)
-    groups = {"": app}
-    for name, (summary, examples) in GROUPS.items():
-        epilog = _help_section("Examples", examples)
-        groups[name] = typer.Typer(rich_markup_mode=None, help=summary, epilog=epilog)
-    for path, (function, examples) in COMMANDS.items():
-        group, _, name = path.rpartition(" ")
-        epilog = _help_section("Examples", examples)
-        groups[group].command(name, help=function.__doc__, epilog=epilog)(spread(function))
-    for name in GROUPS:
-        app.add_typer(groups[name], name=name)
-    return typer.main.get_command(app)
-
-
-def _version(value: bool) -> None:
-    if value:
-        show_versions(sys.stdout)
-        raise typer.Exit
-
-
-def _main(
-    version: Annotated[
-        bool, switch("--version", "Show the installed versions.", callback=_version, is_eager=True)
-    ] = False,
-    debug: Debug = False,
-) -> None:
-    pass
-
-
-def _help_section(title: str, text: str) -> str:
-    """Formats lines for the help; the backspace keeps click from joining them."""
-    return "\n".join(["\b", f"{title}:", *(f"  {line}" for line in text.splitlines() if line)])

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import typer
-
 from tradingdata._util.plans import Result
 from tradingdata.display.text import counted, group, printable
 from tradingdata.errors import TradingDataError
@@ -33,7 +31,7 @@ tradingdata check --profile desk1
 tradingdata check && python strategy.py
 """,
 )
-def check(connection: Connection) -> None:
+def check(connection: Connection) -> int:
     """Check settings, network and token.
 
     Prints a line each for settings, search and token. A line that fails says what to do, and the
@@ -46,7 +44,7 @@ def check(connection: Connection) -> None:
             _step("search", lambda: _searched(client)),
             _step("token", lambda: _accepted(client)),
         ]
-    raise typer.Exit(next(filter(None, codes), Code.OK))
+    return next(filter(None, codes), Code.OK)
 
 
 def _step(name: str, work: Callable[[], str]) -> Code:

@@ -9,15 +9,16 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
-from inspect import Parameter, signature
+from inspect import Parameter, getdoc, signature
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-import typer
+import click
 
 from tradingdata import _core
 from tradingdata._util import validate
@@ -64,54 +65,76 @@ def command(name: str, examples: str) -> Callable[[Function], Function]:
 
 def option(meaning: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
     """An option with a value, by default named after its parameter."""
-    return typer.Option(*names, metavar=metavar, help=meaning, **settings)
+    return click.Option, names, {"help": meaning, "metavar": metavar, **settings}
 
 
-def switch(name: str, meaning: str, **settings: Any) -> Any:
+def switch(name: str, meaning: str) -> Any:
     """An option without a value."""
-    return typer.Option(name, help=meaning, **settings)
+    return click.Option, (name,), {"help": meaning, "is_flag": True}
 
 
 def argument(meaning: str, metavar: str) -> Any:
     """A positional argument."""
-    return typer.Argument(metavar=metavar, help=meaning)
+    return click.Argument, (), {"help": meaning, "metavar": metavar}
 
 
 Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 
 
-def spread(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Returns a command as typer takes it: groups of options as their fields, and `--debug`."""
+def click_command(name: str, function: Callable[..., int | None], **settings: Any) -> click.Command:
+    """Returns a command for click: groups of options as their fields, and `--debug`."""
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {}
-    parameters: list[Parameter] = []
-    for parameter in signature(function).parameters.values():
-        hint = hints[parameter.name]
-        if is_dataclass(hint):
-            groups[parameter.name] = hint
-            of_fields = get_type_hints(hint, include_extras=True)
-            own = signature(groups[parameter.name]).parameters.values()
-            parameters += [
-                own_parameter.replace(annotation=of_fields[own_parameter.name])
-                for own_parameter in own
-            ]
+    groups: dict[str, Any] = {key: hint for key, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[click.Parameter] = []
+    for key, parameter in signature(function).parameters.items():
+        if key in groups:
+            of_fields = get_type_hints(groups[key], include_extras=True)
+            for own in signature(groups[key]).parameters.values():
+                parameters.append(click_parameter(own.name, of_fields[own.name], own.default))
         else:
-            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
-    parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
+            parameters.append(click_parameter(key, hints[key], parameter.default))
 
     def run(*, debug: bool, **values: Any) -> int | None:
-        values = {name: _expanded(value) for name, value in values.items()}
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        values = {key: _expanded(value) for key, value in values.items()}
+        for key, group in groups.items():
+            names = signature(group).parameters
+            values[key] = group(**{name: values.pop(name) for name in names})
         return function(**values)
 
-    run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run
+    parameters.append(click_parameter("debug", Debug, False))
+    meaning = getdoc(function)
+    return click.Command(name, callback=run, params=parameters, help=meaning, **settings)
+
+
+def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
+    """Returns an option or argument for click, of an annotation and a default value."""
+    make: Callable[..., click.Parameter]
+    kind, (make, names, settings) = get_args(hint)
+    if get_origin(kind) is UnionType:
+        kind, _none = get_args(kind)
+    settings = {"default": default, **settings} if default is not Parameter.empty else {**settings}
+    if get_origin(kind) is list:
+        (kind,) = get_args(kind)
+        settings |= {"nargs": -1} if make is click.Argument else {"multiple": True}
+    least = settings.pop("min", None)
+    if least is not None:
+        settings["type"] = (click.IntRange if kind is int else click.FloatRange)(min=least)
+    elif issubclass(kind, StrEnum):
+        settings["type"] = click.Choice([member.value for member in kind])
+        settings["callback"] = lambda _context, _parameter, value: value and kind(value)
+    else:
+        settings["type"] = click.Path(path_type=Path) if kind is Path else kind
+    if make is click.Argument and default is not Parameter.empty:
+        settings["metavar"] = f"[{settings['metavar']}]"
+    if make is click.Option:
+        names = names or (f"--{name.replace('_', '-')}",)
+        settings["show_default"] = default != ""
+    return make([name, *names], **settings)
 
 
 def _expanded(value: Any) -> Any:
     """Returns paths with their ``~`` replaced; shells leave that of ``--output=~/x`` alone."""
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return [_expanded(item) for item in value]
     return Path(validate.path("path", value)) if isinstance(value, Path) else value
 
