@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import tradingdata as td
-from analysis_samples import CALCULATIONS, book, calculated, order, trade
+from analysis_samples import book, order, results, trade
 from sandbox_calls import arguments
 from tradingdata import sandbox
 
@@ -29,16 +29,11 @@ def service() -> Iterator[sandbox.Service]:
 def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> None:
     orders, trades = td.Accounts(arguments(service)).books()
     pnl = td.realised_pnl(trades)
-    tables: list[Any] = [
-        *(calculated(name, orders, trades) for name in CALCULATIONS),
-        *(pnl, pnl.matches, pnl.open_lots),
-        td.unrealised_pnl(td.positions(trades), lambda row: 1.0),
-    ]
     clients = {trade.client_id: trade.account for trade in trades}
-    for table in tables:
-        assert {row.account for row in table} == set(LABELS)
-        assert all(clients[row.client_id] == row.account for row in table)
+    for name, table in results(orders, trades).items():
         assert table.columns[0] == "account"
+        assert all(clients[row.client_id] == row.account for row in table)
+        assert {row.account for row in table} == set(LABELS) or name == "issues"
     for label in LABELS:
         alone = td.realised_pnl(trades.filter(account=label))
         assert [row for row in pnl if row.account == label] == list(alone)

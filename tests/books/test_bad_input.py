@@ -12,10 +12,23 @@ import tradingdata as td
 from calls import TOKEN, both, failure, good_book
 from service import Service, as_json, envelope, trades
 from tradingdata._util.declarations import BOOK_CALLS
+from tradingdata.client.options import CHECKS
 
 pytestmark = pytest.mark.sanitize
 
 HTTPS = "https://api.example.test"
+# For each check of an option, a value of a kind that it refuses.
+WRONG: dict[str, tuple[Any, type[Exception], str]] = {
+    "text": (5, TypeError, "must be text, not int"),
+    "seconds": ("30", TypeError, "must be a number of seconds, not '30'"),
+    "attempts": (1.5, TypeError, "must be an integer, not 1.5"),
+    "count": ("1 MB", TypeError, "must be an integer, not '1 MB'"),
+    "rate_limit": (5, TypeError, "must be a tradingdata.RateLimit, not 5"),
+    "flag": ("no", TypeError, "must be True or False, not 'no'"),
+    "path": (5, TypeError, "must be a path, not 5"),
+    "hook": ("log", TypeError, "must be a function, not 'log'"),
+    "checked_zone": ("Asia/Nowhere", ValueError, "Asia/Nowhere"),
+}
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 
 
@@ -59,31 +72,20 @@ def test_a_malformed_base_url(kind: Any, url: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "error", "message"),
     [
-        ("timeout", 0, ValueError, "timeout must be a positive number of seconds, not 0"),
-        ("timeout", float("nan"), ValueError, "timeout must be a positive number of seconds"),
-        ("timeout", "30", TypeError, "timeout must be a number of seconds, not '30'"),
-        ("timeout", None, TypeError, "timeout must be a number of seconds, not None"),
-        ("timeout", True, TypeError, "timeout must be a number of seconds, not True"),
-        ("connect_timeout", 0, ValueError, "connect_timeout must be a positive number of seconds"),
-        ("connect_timeout", "5", TypeError, "connect_timeout must be a number of seconds, not '5'"),
-        ("attempts", 0, ValueError, "attempts must be an integer of at least 1, not 0"),
-        ("attempts", 1.5, TypeError, "attempts must be an integer, not 1.5"),
-        ("attempts", 2**70, ValueError, "attempts must be an integer of at least 1"),
-        ("max_body", 0, ValueError, "max_body must be an integer of at least 1, not 0"),
-        ("max_body", "1 MB", TypeError, "max_body must be an integer, not '1 MB'"),
-        ("rate_limit", 5, TypeError, "rate_limit must be a tradingdata.RateLimit, not 5"),
-        ("proxy", 8080, TypeError, "proxy must be text, not int"),
-        ("proxy", "ftp://proxy.test", ValueError, "proxy must be an http, https, socks4"),
-        ("proxy", "http://u:canary @p", ValueError, "proxy contains a space"),
-        ("proxy", "http://u:canary\ud800@p", ValueError, "proxy contains a lone surrogate"),
-        ("trust_env", "no", TypeError, "trust_env must be True or False, not 'no'"),
-        ("strict", 1, TypeError, "strict must be True or False, not 1"),
-        ("keep_personal_data", "no", TypeError, "keep_personal_data must be True or False"),
-        ("ca_file", 5, TypeError, "ca_file must be a path, not 5"),
-        ("account", 5, TypeError, "account must be text, not int"),
-        ("on_retry", "log", TypeError, "on_retry must be a function, not 'log'"),
-        ("access_token", 5, TypeError, "access_token must be text or a function that returns text"),
-        ("access_token", b"canary", TypeError, "returns text, not bytes"),
+        ("timeout", 0, ValueError, "must be a positive number of seconds, not 0"),
+        ("timeout", float("nan"), ValueError, "must be a positive number of seconds"),
+        ("timeout", None, TypeError, "must be a number of seconds, not None"),
+        ("timeout", True, TypeError, "must be a number of seconds, not True"),
+        ("connect_timeout", 0, ValueError, "must be a positive number of seconds"),
+        ("attempts", 0, ValueError, "must be an integer of at least 1, not 0"),
+        ("attempts", 2**70, ValueError, "must be an integer of at least 1"),
+        ("max_body", 0, ValueError, "must be an integer of at least 1, not 0"),
+        ("proxy", "ftp://proxy.test", ValueError, "must be an http, https, socks4"),
+        ("proxy", "http://u:canary @p", ValueError, "contains a space"),
+        ("proxy", "http://u:canary\ud800@p", ValueError, "contains a lone surrogate"),
+        *((name, *WRONG[check.__name__]) for name, check in CHECKS.items()),
+        ("access_token", 5, TypeError, "must be text or a function that returns text"),
+        ("access_token", b"canary", TypeError, "must be text or a function that returns text, not"),
     ],
     ids=ascii,
 )
@@ -91,7 +93,8 @@ def test_an_option_of_the_wrong_kind_or_size(
     kind: Any, option: str, value: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as caught:
-        kind(HTTPS, **{option: value})
+        kind(**{"base_url": HTTPS, option: value})
+    assert str(caught.value).startswith(option)
     assert message in str(caught.value)
     assert "canary" not in str(caught.value)
     assert isinstance(caught.value, td.ConfigurationError) == (error is ValueError)

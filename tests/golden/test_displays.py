@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from golden import DAY, ORDERS, SHARE, TRADES, body, books, trade
+from golden import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, trade
 
 PRICES: dict[str | tuple[Any, ...], float | None] = {
     "1594": 1520.0,
@@ -22,7 +22,7 @@ RATES = [
 ]
 
 
-def shown() -> dict[str, Any]:
+def made() -> dict[str, Any]:
     """What is shown, by the name of its file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", td.DataWarning)
@@ -56,33 +56,24 @@ def shown() -> dict[str, Any]:
         }
 
 
-@pytest.fixture(scope="module")
-def everything() -> dict[str, Any]:
-    return shown()
+SHOWN = made()
 
 
-NAMES = (
-    *("trades", "orders", "stocks", "zoned", "trade", "order", "empty", "positions", "realised"),
-    *("lots", "unrealised", "charges", "day", "days", "reconciliation", "execution", "diff"),
-)
+def test_no_golden_display_is_left_over() -> None:
+    assert {path.stem for path in (FOLDER / "displays").rglob("*.*")} == SHOWN.keys()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_display_in_a_terminal_stays(
-    name: str,
-    everything: dict[str, Any],
-    golden: Callable[[str, str], None],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, golden: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = ""
     for columns in (60, 90, 140):
         monkeypatch.setenv("COLUMNS", str(columns))
-        text += f"{'=' * columns}\n{everything[name]!r}\n"
+        text += f"{'=' * columns}\n{SHOWN[name]!r}\n"
     golden(f"displays/text/{name}.txt", text)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "diff"])
-def test_a_display_in_a_notebook_stays(
-    name: str, everything: dict[str, Any], golden: Callable[[str, str], None]
-) -> None:
-    golden(f"displays/html/{name}.html", everything[name]._repr_html_() + "\n")
+@pytest.mark.parametrize("name", [name for name in SHOWN if hasattr(SHOWN[name], "_repr_html_")])
+def test_a_display_in_a_notebook_stays(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"displays/html/{name}.html", SHOWN[name]._repr_html_() + "\n")

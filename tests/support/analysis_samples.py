@@ -85,6 +85,18 @@ def calculated(name: str, orders: td.OrderBook, trades: td.TradeBook) -> Any:
     return unwarned(lambda: function(**{one: given[one] for one in required}))
 
 
+# The tables that belong to a result of matching, by the names of its attributes.
+BELONGING = ("matches", "open_lots", "unmatched", "issues")
+RESULTS = [*CALCULATIONS, *BELONGING]
+
+
+def results(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Any]:
+    """The result of each calculation, and the tables that belong to it, by the names in RESULTS."""
+    pnl = unwarned(lambda: td.realised_pnl(trades, shorts=False))
+    found = {name: calculated(name, orders, trades) for name in CALCULATIONS}
+    return found | {name: getattr(pnl, name) for name in BELONGING}
+
+
 def paise(amount: float) -> int:
     """An amount as whole paise; it must be some."""
     units = round(amount * 100)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from analysis_samples import CALCULATIONS, calculated, unwarned
+from analysis_samples import RESULTS, results, unwarned
 from sample_books import BOOK
 from tradingdata import _core, sandbox
 from tradingdata.table.export import TableExport
@@ -40,7 +40,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
     with sandbox.start(accounts=LABELS, orders=30) as service:
         client = service.client("desk1")
         orders, trades = client.books()
-        pnl = unwarned(lambda: td.realised_pnl(trades, shorts=False))
         odd = td.TradeBook(t._replace(trade_value=td.required(t.quantity) * 1.37) for t in trades)
         archive = td.Archive(tmp_path_factory.mktemp("archive") / "books")
         archive.fetch(client)
@@ -48,27 +47,12 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
         yield {
             "TradeBook": trades,
             "QueryResult": archive.sql(query),
-            "Matches": pnl.matches,
-            "ResultIssues": pnl.issues,
             "OrderIssues": unwarned(lambda: td.execution_quality(orders, odd)).issues,
-            "unmatched": pnl.unmatched,
-            "Lots": pnl.open_lots,
-            **{name: calculated(name, orders, trades) for name in CALCULATIONS},
+            **results(orders, trades),
         }
 
 
-NAMES = [
-    *(
-        "TradeBook",
-        "QueryResult",
-        "Matches",
-        "ResultIssues",
-        "OrderIssues",
-        "unmatched",
-        "Lots",
-    ),
-    *CALCULATIONS,
-]
+NAMES = ["TradeBook", "QueryResult", "OrderIssues", *RESULTS]
 
 
 @pytest.mark.parametrize("name", NAMES)
