@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -62,13 +62,17 @@ def check(made: World, book: td.TradeBook, rng: random.Random) -> None:
     ledger = Ledger(made.events, day, settle)
     realised = {named(key): value for key, value in ledger.realised.items() if value}
     assert {key_of(row): Fraction(str(row.realised)) for row in found if row.realised} == realised
-    held = {named(key): sum(sign for sign, _ in lots) for key, lots in ledger.held.items() if lots}
+    pairs: Counter[Any] = Counter()
+    for match in found.pnl.matches:
+        pairs[key_of(match), match.buy_trade_no, match.sell_trade_no] += match.quantity
+    assert pairs == Counter({(named(key), *rest): n for (key, *rest), n in ledger.pairs.items()})
+    held = {named(key): sum(sign for sign, *_ in lots) for key, lots in ledger.held.items() if lots}
     assert {key_of(row): row.open_quantity for row in found if row.open_quantity} == held
     unrealised = Fraction(0)
     for key, lots in ledger.held.items():
         fields = dict(key[1].fields)
         price = prices[fields["exchange"], fields["security_id"], key[1].expiry]
-        unrealised += sum((price * key[1].multiplier - paid) * sign for sign, paid in lots)
+        unrealised += sum((price * key[1].multiplier - paid) * sign for sign, paid, _ in lots)
     assert found.unrealised == pytest.approx(float(unrealised), abs=1e-6)
     assert found.charges == pytest.approx(float(charges_of(made.events, day)), abs=1e-6)
     assert {key_of(lot) for lot in found.pnl.expired} == {

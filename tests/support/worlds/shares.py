@@ -6,7 +6,7 @@ It is written from the docstrings, in fractions, and uses nothing of the package
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Container
 from fractions import Fraction
 from typing import Any
@@ -14,14 +14,16 @@ from typing import Any
 from . import Contract, Event, Party
 
 Key = tuple[Party, Contract, str]
-Lot = tuple[int, Fraction]
+Lot = tuple[int, Fraction, str | None]  # its sign, its value and the number of its trade
+Pair = tuple[Key, str | None, str | None]
 
 
 class Ledger:
     """Signed first in, first out, one share or contract at a time.
 
     ``earlier`` is what was realised before the day, ``unmatched`` what was sold without a lot by
-    products that may not be short.
+    products that may not be short. ``pairs`` counts the shares of each purchase and sale that the
+    day matched, by the numbers of their trades.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Ledger:
         self.shorts = shorts
         self.earlier = Fraction(0)
         self.unmatched: dict[Key, int] = defaultdict(int)
+        self.pairs: Counter[Pair] = Counter()
         self.realised: dict[Key, Fraction] = defaultdict(Fraction)
         self.held: dict[Key, deque[Lot]] = defaultdict(deque)
         self.expired: dict[Key, deque[Lot]] = defaultdict(deque)
@@ -51,14 +54,16 @@ class Ledger:
         key = event.party, event.contract, event.product
         lots = self.held[key]
         if lots and lots[0][0] == -sign:
-            _, opened = lots.popleft()
+            _, opened, number = lots.popleft()
+            bought, sold = (event.row.trade_no, number)[::sign]
+            self.pairs[key, bought, sold] += counts
             gained = (opened - value) * sign
             self.realised[key] += gained if counts else 0
             self.earlier += 0 if counts else gained
         elif sign < 0 and event.product not in self.shorts:
             self.unmatched[key] += 1
         else:
-            lots.append((sign, value))
+            lots.append((sign, value, event.row.trade_no))
 
     def _settle(self, now: dt.date, day: dt.date, price: Fraction | None) -> None:
         for key, lots in self.held.items():
@@ -66,8 +71,11 @@ class Ledger:
             if expiry is None or not lots or not (expiry < now or now > day >= expiry):
                 continue
             if price is not None:
-                closed = sum((price * key[1].multiplier - paid) * sign for sign, paid in lots)
+                closed = sum((price * key[1].multiplier - paid) * sign for sign, paid, _ in lots)
                 self.realised[key] += closed if expiry == day else 0
+                for sign, _, number in lots:
+                    bought, sold = (number, None)[::sign]
+                    self.pairs[key, bought, sold] += expiry == day
                 lots.clear()
             elif expiry < day:
                 self.expired[key] += lots
