@@ -78,11 +78,15 @@ def test_a_loop_that_watches_no_descriptors(
     service.wait_for_open(0)
 
 
-def test_a_new_loop_ends_the_workers_of_those_that_are_closed(service: Service) -> None:
+@pytest.mark.parametrize("factory", [NoReaders, asyncio.SelectorEventLoop])
+def test_a_new_loop_ends_the_workers_of_those_that_are_closed(
+    factory: Any, service: Service
+) -> None:
     service.script(then=good_book())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
     for _ in range(3):
-        assert len(asyncio.run(client.trade_book())) == 3
+        with asyncio.Runner(loop_factory=factory) as runner:
+            assert len(runner.run(client.trade_book())) == 3
     service.wait_for_open(1)
     asyncio.run(client.aclose())
     service.wait_for_open(0)
