@@ -356,39 +356,17 @@ void fill_from_arrow(TableBuilder& table, int field, const ArrowPart& part,
 
 void fill_from_json(TableBuilder& table, int field, std::int64_t row, const Literal& value,
                     std::vector<TextOffset>& offsets) {
-  if (value.type == Literal::Type::null) return;
-  const Kind kind = table.table().schema().field(field).kind;
-  const bool numeric = kind == Kind::integer || kind == Kind::number;
-  const bool is_text = value.type == Literal::Type::text;
-  const bool is_number = value.type == Literal::Type::number;
   const auto raw = [&] { return redacted_line(value.raw(), most_shown, nullptr); };
-  const auto put = [&]<typename Cell>(Converted<Cell> converted, Problem wrong) {
-    const bool is_wrong =
-        value.damaged || !(is_text || (is_number && (numeric || wrong == Problem::not_text)));
-    if (is_wrong) converted = {.problem = value.damaged ? Problem::lone_surrogate : wrong};
-    if (is_text && value.text.empty() && converted.problem) converted.problem = Problem::empty_text;
-    if (numeric && is_text && converted.cell) note(table, field, Problem::number_as_text, row, raw);
-    if (converted.problem) note(table, field, *converted.problem, row, raw);
-    if (!converted.cell) return;
+  const auto text_of = [&](const Literal& text) { return table.keep_text(text.text); };
+  const auto store = [&]<typename Cell>(const std::optional<Cell>& cell) {
+    if (!cell) return;
     table.unset_null(field, row);
-    table.cells<Cell>(field)[row] = *converted.cell;
+    table.cells<Cell>(field)[row] = *cell;
   };
-  switch (kind) {
-    case Kind::text: {
-      Converted<TextView> text{.cell = table.keep_text(value.text)};
-      if (is_number) text.problem = Problem::text_as_number;
-      return put(text, Problem::not_text);
-    }
-    case Kind::integer: return put(integer_from(value.text), Problem::not_integer);
-    case Kind::number: return put(number_from(value.text), Problem::not_number);
-    case Kind::date: return put(date_from(value.text), Problem::not_date);
-    case Kind::timestamp: {
-      std::optional<int> offset;
-      const Converted<std::int64_t> time = time_from(value.text, offset);
-      if (is_text && offset) offsets.push_back({*offset, field, row, raw()});
-      return put(time, Problem::not_time);
-    }
-  }
+  const auto note_problem = [&](Problem problem) { note(table, field, problem, row, raw); };
+  const Kind kind = table.table().schema().field(field).kind;
+  const auto offset = convert(kind, value, text_of, store, note_problem);
+  if (offset) offsets.push_back({*offset, field, row, raw()});
 }
 
 void settle_text_offsets(TableBuilder& table, const std::vector<TextOffset>& offsets) {

@@ -100,75 +100,29 @@ const char* ColumnWriters::read_out_of_line(const char* at, int field, std::int6
 const char* ColumnWriters::read_slowly(const char* at, int field, std::int64_t row) {
   if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
   const Literal literal = read_literal(body_, at, depth_, scratch_);
-  const Sink& sink = sinks_[static_cast<std::size_t>(field)];
+  Sink& sink = sinks_[static_cast<std::size_t>(field)];
   mask_.hide_in_field(sink.masked, literal.from, literal.to);
-  switch (sink.kind) {
-    case Kind::text: slow_text(field, row, literal); break;
-    case Kind::integer: slow_integer(field, row, literal); break;
-    case Kind::number: slow_number(field, row, literal); break;
-    case Kind::timestamp: slow_timestamp(field, row, literal); break;
-    case Kind::date: slow_date(field, row, literal); break;
+  const auto text_of = [&](const Literal& value) {
+    if (value.type == Literal::Type::text) {
+      return value.escaped ? table_.keep_text(value.text)
+                           : view_of_body(value.from + 1, value.to - 1);
+    }
+    // The digits in the body are masked, and stay digits; a copy masks its text again.
+    return sink.masked ? table_.keep_text(masked(between(value.from, value.to)))
+                       : view_of_body(value.from, value.to);
+  };
+  const auto store = [&](const auto& cell) {
+    if (!cell) return table_.set_null(field, row);
+    sink.store(row, *cell);
+  };
+  const auto note = [&](Problem problem) {
+    issues_.note(field, problem, row, literal.from, literal.raw());
+  };
+  if (const auto offset = convert(sink.kind, literal, text_of, store, note)) {
+    offset_times_.push_back(
+        {*offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
   }
   return literal.to;
-}
-
-void ColumnWriters::slow_text(int field, std::int64_t row, const Literal& literal) {
-  switch (literal.type) {
-    case Literal::Type::text:
-      if (literal.damaged) return no_value(field, row, literal, Problem::lone_surrogate);
-      store(field, row,
-            literal.escaped ? table_.keep_text(literal.text)
-                            : view_of_body(literal.from + 1, literal.to - 1));
-      break;
-    case Literal::Type::number:
-      // The digits in the body are masked, and stay digits; a copy masks its text again.
-      store(field, row,
-            sinks_[static_cast<std::size_t>(field)].masked
-                ? table_.keep_text(masked(between(literal.from, literal.to)))
-                : view_of_body(literal.from, literal.to));
-      note(field, Problem::text_as_number, row, literal);
-      break;
-    default: no_value(field, row, literal, Problem::not_text);
-  }
-}
-
-void ColumnWriters::slow_integer(int field, std::int64_t row, const Literal& literal) {
-  slow_value(field, row, literal, Problem::not_integer, true, integer_from);
-}
-
-void ColumnWriters::slow_number(int field, std::int64_t row, const Literal& literal) {
-  slow_value(field, row, literal, Problem::not_number, true, number_from);
-}
-
-void ColumnWriters::slow_date(int field, std::int64_t row, const Literal& literal) {
-  slow_value(field, row, literal, Problem::not_date, false, date_from);
-}
-
-void ColumnWriters::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
-  std::optional<int> offset;
-  slow_value(field, row, literal, Problem::not_time, false,
-             [&](std::string_view text) { return time_from(text, offset); });
-  if (!offset) return;
-  offset_times_.push_back(
-      {*offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
-}
-
-// `numeric`: a number may be sent as itself or as text; anything else is text.
-template <typename Convert>
-void ColumnWriters::slow_value(int field, std::int64_t row, const Literal& literal, Problem wrong,
-                               bool numeric, const Convert& convert) {
-  const bool quoted = literal.type == Literal::Type::text;
-  if (!quoted && !(numeric && literal.type == Literal::Type::number)) {
-    return no_value(field, row, literal, wrong);
-  }
-  const auto converted = convert(literal.text);
-  if (!converted.cell) {
-    if (!converted.problem) return table_.set_null(field, row);
-    return no_value(field, row, literal, *converted.problem);
-  }
-  store(field, row, *converted.cell);
-  if (numeric && quoted) note(field, Problem::number_as_text, row, literal);
-  if (converted.problem) note(field, *converted.problem, row, literal);
 }
 
 void ColumnWriters::settle_offsets() {
@@ -186,21 +140,10 @@ void ColumnWriters::settle_offsets() {
   if (!offset_times_.empty()) detail::settle_offsets(table_, offset_times_, note);
 }
 
-void ColumnWriters::no_value(int field, std::int64_t row, const Literal& literal, Problem problem) {
-  table_.set_null(field, row);
-  if (literal.type == Literal::Type::null) return;
-  const bool empty = literal.type == Literal::Type::text && literal.text.empty();
-  note(field, empty ? Problem::empty_text : problem, row, literal);
-}
-
 void ColumnWriters::missing(int field, std::int64_t row, const char* record_end) {
   table_.set_null(field, row);
   if (table_.table().schema().field(field).optional()) return;
   issues_.note(field, Problem::missing, row, record_end, {});
-}
-
-void ColumnWriters::note(int field, Problem problem, std::int64_t row, const Literal& literal) {
-  issues_.note(field, problem, row, literal.from, literal.raw());
 }
 
 }  // namespace tradingdata::detail

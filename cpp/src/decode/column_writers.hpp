@@ -131,23 +131,7 @@ class ColumnWriters {
   const char* read_personal(const char* at, Sink& sink, std::int64_t row);
   const char* read_slowly(const char* at, int field, std::int64_t row);
 
-  void slow_text(int field, std::int64_t row, const Literal& literal);
-  void slow_integer(int field, std::int64_t row, const Literal& literal);
-  void slow_number(int field, std::int64_t row, const Literal& literal);
-  template <typename Convert>
-  void slow_value(int field, std::int64_t row, const Literal& literal, Problem wrong, bool numeric,
-                  const Convert& convert);
-  void slow_timestamp(int field, std::int64_t row, const Literal& literal);
-  void slow_date(int field, std::int64_t row, const Literal& literal);
-
-  template <typename T>
-  void store(int field, std::int64_t row, const T& value) {
-    sinks_[static_cast<std::size_t>(field)].store(row, value);
-  }
   TextView view_of_body(const char* from, const char* to) const;
-  void note(int field, Problem problem, std::int64_t row, const Literal& literal);
-  // Stores no value. `null` is not an issue, "" is one that is not lost, anything else is lost.
-  void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
 
   const Document& body_;
   const char* begin_ = nullptr;  // of the body

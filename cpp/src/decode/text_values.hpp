@@ -1,4 +1,4 @@
-// What text means in a column of another kind, for the decoder and for Arrow alike: conversions
+// What a value means in a column of another kind, for the decoder and for Arrow alike: conversions
 // that lose nothing, and why a value was not taken.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "decode/json.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
@@ -84,6 +85,53 @@ inline Converted<std::int64_t> time_from(std::string_view text, std::optional<in
     return {.cell = time.micros, .problem = Problem::time_in_other_form};
   }
   return {.cell = time.micros};
+}
+
+// Passes what a JSON value means in a column of a kind to store(optional cell), and each problem to
+// note(problem). A text column has the view that text_of(value) returns. Returns the offset of a
+// time, of which `settle_offsets` takes care.
+template <typename TextOf, typename Store, typename Note>
+std::optional<int> convert(Kind kind, const Literal& value, const TextOf& text_of,
+                           const Store& store, const Note& note) {
+  const bool quoted = value.type == Literal::Type::text;
+  const bool is_number = value.type == Literal::Type::number;
+  std::optional<int> offset;
+  const auto take = [&](bool takes_numbers, Problem wrong, const auto& read) {
+    decltype(read()) found;
+    if (quoted && value.damaged) {
+      found.problem = Problem::lone_surrogate;
+    } else if (quoted || (is_number && takes_numbers)) {
+      found = read();
+    } else if (value.type != Literal::Type::null) {
+      found.problem = wrong;
+    }
+    store(found.cell);
+    if (found.cell && quoted && (kind == Kind::integer || kind == Kind::number)) {
+      note(Problem::number_as_text);
+    }
+    const bool empty = quoted && value.text.empty();
+    if (found.problem) note(empty ? Problem::empty_text : *found.problem);
+  };
+  switch (kind) {
+    case Kind::text:
+      take(true, Problem::not_text, [&] {
+        Converted<TextView> text{.cell = text_of(value)};
+        if (is_number) text.problem = Problem::text_as_number;
+        return text;
+      });
+      break;
+    case Kind::integer:
+      take(true, Problem::not_integer, [&] { return integer_from(value.text); });
+      break;
+    case Kind::number:
+      take(true, Problem::not_number, [&] { return number_from(value.text); });
+      break;
+    case Kind::timestamp:
+      take(false, Problem::not_time, [&] { return time_from(value.text, offset); });
+      break;
+    case Kind::date: take(false, Problem::not_date, [&] { return date_from(value.text); }); break;
+  }
+  return offset;
 }
 
 // A column holds clock times, which can be compared only if they are of one clock: the most

@@ -110,6 +110,7 @@ TEST_CASE("values of an integer field") {
            {"\"75\\t\"", "null", Problem::not_integer},
            {"\"+75\"", "null", Problem::not_integer},
            {"\"75\\u0000\"", "null", Problem::not_integer},
+           {"\"75\\ud800\"", "null", Problem::lone_surrogate},
            {"true", "null", Problem::not_integer},
            {"[75]", "null", Problem::not_integer},
        }) {
