@@ -312,6 +312,9 @@ class Copy:
             return []
         failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
         begun = re.findall(r"^(tests/\S+::.+?)(?: +[A-Z]{4}.*)? *$", printed, re.MULTILINE)
+        if status is None and begun and tests != (begun[-1],):
+            # That all took too long may be the load. What hangs does so alone.
+            return self.failed(begun[-1], limit=limit) or self.failed(*tests, limit=2 * limit)
         return failed or begun[-1:] or list(tests)
 
     def killers_of(self, mutant: Mutant) -> list[str] | None:
