@@ -41,8 +41,7 @@ def with_negative_values(made: World, rng: random.Random) -> list[td.Trade]:
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [0, 50, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(100, 2000, 50))],
+    "seed", [0, 50, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(100, 2000, 50))]
 )
 def test_charges_are_those_of_each_order_on_its_own(seed: int) -> None:
     for number in range(seed, seed + 50):

@@ -191,10 +191,7 @@ def test_per_lot_has_the_multiplier_of_shares_under_any_id_of_their_isin() -> No
     ]
     for known in ("10", "500"):
         result = td.day_pnl(
-            book(*rows),
-            match_by="isin",
-            multipliers={known: 1},
-            charges=[td.ChargeRate(per_lot=5)],
+            book(*rows), match_by="isin", multipliers={known: 1}, charges=[td.ChargeRate(per_lot=5)]
         )
         assert (result.realised, result.charges) == (1.0, 10.0)
 

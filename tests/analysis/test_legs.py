@@ -80,10 +80,7 @@ def test_a_charge_is_never_negative() -> None:
 
 
 def test_an_order_of_two_rates_or_products_pays_brokerage_once() -> None:
-    rates = [
-        td.ChargeRate(where={"quantity__ge": 5}, per_order=20),
-        td.ChargeRate(per_order=20),
-    ]
+    rates = [td.ChargeRate(where={"quantity__ge": 5}, per_order=20), td.ChargeRate(per_order=20)]
     fills = [made(1, "B", 10, 10, "20 10:00"), made(2, "B", 1, 10, "20 10:00", order_no="1")]
     assert td.charges(td.TradeBook(fills), rates).total == 20.0
     fills[1] = fills[1]._replace(product="C")

@@ -78,19 +78,16 @@ def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
 
 
 def test_a_converted_purchase_is_sold_as_delivery() -> None:
-    bought = [
-        trade(1, "B", 60, 6000.0, **INTRADAY),
-        trade(2, "B", 40, 4400.0, 60, **INTRADAY),
-    ]
+    bought = [trade(1, "B", 60, 6000.0, **INTRADAY), trade(2, "B", 40, 4400.0, 60, **INTRADAY)]
     older = trade(3, "B", 10, 900.0, 1)  # between the two, in time
     sold = on_day([trade(4, "S", 80, 9600.0)], 1)
     change = td.LotChange(at(3600), where={PRODUCT: "I"}, replace={PRODUCT: "C"}, quantity=75)
     result = td.realised_pnl(book(*bought, older, *sold), changes=[change])
     assert [(m.buy_trade_no, m.quantity, m.cost) for m in result.matches] == [
-        *(("1", 60, 6000.0), ("3", 10, 900.0), ("2", 10, 1100.0)),
+        *(("1", 60, 6000.0), ("3", 10, 900.0), ("2", 10, 1100.0))
     ]
     assert [(lot.product, lot.quantity, lot.value) for lot in result.open_lots] == [
-        *(("C", 5, 550.0), ("I", 25, 2750.0)),
+        *(("C", 5, 550.0), ("I", 25, 2750.0))
     ]
 
 

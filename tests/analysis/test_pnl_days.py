@@ -61,10 +61,7 @@ def test_what_is_no_day_is_refused(day: Any, error: type[Exception]) -> None:
 
 
 OPTION = {"expiry_date": MONDAY, "opt_type": "CE", "segment": "D"}
-EXPIRING = book(
-    on(0, 1, "B", 50, 500.0, **OPTION),
-    on(1, 2, "B", 5, 500.0),
-)
+EXPIRING = book(on(0, 1, "B", 50, 500.0, **OPTION), on(1, 2, "B", 5, 500.0))
 
 
 def test_a_lot_that_expired_before_the_day_is_not_open() -> None:
@@ -148,10 +145,7 @@ def test_a_carried_lot_expires_too() -> None:
     assert td.realised_pnl(book(), carried).expired == carried.filter(quantity=0)
 
 
-CONVERTED = book(
-    on(0, 1, "B", 10, 1000.0, product="I"),
-    on(1, 2, "S", 10, 1100.0, product="C"),
-)
+CONVERTED = book(on(0, 1, "B", 10, 1000.0, product="I"), on(1, 2, "S", 10, 1100.0, product="C"))
 
 
 def test_a_conversion_is_matched_if_the_products_are_replaced() -> None:

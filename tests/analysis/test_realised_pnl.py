@@ -35,9 +35,7 @@ def matches(result: td.analysis.RealisedPnl) -> list[tuple[str | None, str | Non
 def test_a_sale_closes_the_oldest_lots() -> None:
     result = td.realised_pnl(
         book(
-            trade(1, "B", 10, 1000.0, 0),
-            trade(2, "B", 10, 1100.0, 5),
-            trade(3, "S", 15, 1800.0, 9),
+            trade(1, "B", 10, 1000.0, 0), trade(2, "B", 10, 1100.0, 5), trade(3, "S", 15, 1800.0, 9)
         )
     )
     assert matches(result) == [("1", "3", 10, 200.0), ("2", "3", 5, 50.0)]
@@ -59,11 +57,7 @@ def test_several_sales_close_one_lot_and_their_parts_add_up() -> None:
     assert (result[0].cost, result.realised) == (100.0, 20.0)
 
 
-SHORT_DAY = (
-    trade(1, "S", 10, 1000.0, 0),
-    trade(2, "B", 4, 380.0, 5),
-    trade(3, "S", 6, 660.0, 9),
-)
+SHORT_DAY = (trade(1, "S", 10, 1000.0, 0), trade(2, "B", 4, 380.0, 5), trade(3, "S", 6, 660.0, 9))
 
 
 def test_a_purchase_closes_the_oldest_short_lots() -> None:
@@ -84,11 +78,7 @@ def test_a_purchase_closes_the_oldest_short_lots() -> None:
 
 def test_a_trade_can_close_one_side_and_open_the_other() -> None:
     result = td.realised_pnl(
-        book(
-            trade(1, "B", 10, 1000.0, 0),
-            trade(2, "S", 15, 1650.0, 1),
-            trade(3, "B", 8, 800.0, 2),
-        )
+        book(trade(1, "B", 10, 1000.0, 0), trade(2, "S", 15, 1650.0, 1), trade(3, "B", 8, 800.0, 2))
     )
     assert [(match.side, match.quantity, match.realised) for match in result.matches] == [
         ("long", 10, 100.0),

@@ -160,9 +160,7 @@ def test_two_empty_books_have_nothing_to_agree_on() -> None:
     ("name", "finding"),
     list(
         zip(
-            ORDER_COLUMNS[6:9],
-            ["side differs", "security differs", "product differs"],
-            strict=True,
+            ORDER_COLUMNS[6:9], ["side differs", "security differs", "product differs"], strict=True
         )
     ),
 )

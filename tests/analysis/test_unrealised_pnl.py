@@ -165,8 +165,7 @@ def test_quantities_in_different_units_are_refused() -> None:
     )
     for calculate in (td.positions, td.realised_pnl):
         with pytest.raises(
-            ValueError,
-            match=r"count quantities in different units: .* in row 0 and .* in row 1",
+            ValueError, match=r"count quantities in different units: .* in row 0 and .* in row 1"
         ):
             calculate(mixed)
     free = book(trade(1, "B", 3, 30.0), trade(2, "B", 3, 30.0, traded_price=0.0))

@@ -146,12 +146,7 @@ class Archives(RuleBasedStateMachine):
 
     @rule(account=accounts, day=days, content=contents, fails=st.booleans(), crash=crashes)
     def fetch(
-        self,
-        account: str,
-        day: dt.date,
-        content: dict[str, int],
-        fails: bool,
-        crash: int | None,
+        self, account: str, day: dt.date, content: dict[str, int], fails: bool, crash: int | None
     ) -> None:
         at = clock("18:00", day) + dt.timedelta(minutes=len(self.entries))
         names = ["orders"] if fails else ["orders", "trades"]

@@ -57,14 +57,8 @@ Rows: TypeAlias = Mapping[str, tuple[str, Cells]]  # the contest and the cells, 
 
 PAGES: dict[Path, Rows] = {
     README: {
-        "fetch 10,000 trades as gzip (0.6 MB), to a book": (
-            "wire/gzip",
-            against(*http.WIRE_PEERS),
-        ),
-        "fetch and decode 100 trades": (
-            "http/fetch",
-            against("pycurl+msgspec", *http.FETCH_PEERS),
-        ),
+        "fetch 10,000 trades as gzip (0.6 MB), to a book": ("wire/gzip", against(*http.WIRE_PEERS)),
+        "fetch and decode 100 trades": ("http/fetch", against("pycurl+msgspec", *http.FETCH_PEERS)),
         "10,000 trades (9 MB) in memory, to a book": (
             "decode/trades-10k",
             against("msgspec Struct"),

@@ -48,11 +48,7 @@ def read(data: Any, kind: Any = td.TradeBook, **options: Any) -> Any:
 
 
 SENT = [
-    {
-        **row,
-        "order_no": str(10**15 + at),
-        "expiry_date": "2026-11-26" if at % 2 else "0001-01-01",
-    }
+    {**row, "order_no": str(10**15 + at), "expiry_date": "2026-11-26" if at % 2 else "0001-01-01"}
     for at, row in enumerate(trades(20))
 ]
 

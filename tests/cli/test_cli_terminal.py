@@ -130,14 +130,7 @@ def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Pa
     assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        *options.COMMANDS,
-        *options.GROUPS,
-    ],
-)
+@pytest.mark.parametrize("command", ["", *options.COMMANDS, *options.GROUPS])
 @pytest.mark.parametrize("width", [60, 120])
 def test_the_help_fits(command: str, width: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))

@@ -176,9 +176,7 @@ def test_aclose_from_another_loop_reaches_the_calls_of_this_one(service: Service
     service.wait_for_open(0)
 
 
-def test_clients_that_are_dropped_leave_no_thread_and_no_connection(
-    service: Service,
-) -> None:
+def test_clients_that_are_dropped_leave_no_thread_and_no_connection(service: Service) -> None:
     service.script(then=good_book())
 
     async def call() -> None:

@@ -18,16 +18,7 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, at_once, both, failure, good_book, within
-from service import (
-    Service,
-    book_reply,
-    deflate_reply,
-    hang_up,
-    hold,
-    reply,
-    stall,
-    trades,
-)
+from service import Service, book_reply, deflate_reply, hang_up, hold, reply, stall, trades
 from tradingdata import _core
 
 pytestmark = pytest.mark.sanitize

@@ -64,11 +64,7 @@ def scripted(
 
 @both
 def test_books_that_never_agree_are_an_error_that_has_them(service: Service, call: Call) -> None:
-    scripted(
-        service,
-        [order_book(A=5, B=3, C=1, D=1, E=1)],
-        [trade_book(A=2, B=3, C=2, D=2, E=2)],
-    )
+    scripted(service, [order_book(A=5, B=3, C=1, D=1, E=1)], [trade_book(A=2, B=3, C=2, D=2, E=2)])
     with pytest.raises(td.BooksDisagreeError) as caught:
         call(service.base_url, "books", account="desk1")
     error = caught.value

@@ -293,9 +293,7 @@ def test_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
     assert service.connections == []
 
 
-def test_who_waits_for_another_s_token_does_so_until_its_own_deadline(
-    service: Service,
-) -> None:
+def test_who_waits_for_another_s_token_does_so_until_its_own_deadline(service: Service) -> None:
     service.script(then=good_book())
     entered, gate = threading.Event(), threading.Event()
 

@@ -137,9 +137,7 @@ def test_missing_are_the_sessions_that_no_response_covers(seed: int, tmp_path: P
         assert {tuple(gap) for gap in found} == wanted
 
 
-def test_of_responses_of_one_moment_the_same_is_the_newest_whoever_is_first(
-    tmp_path: Path,
-) -> None:
+def test_of_responses_of_one_moment_the_same_is_the_newest_whoever_is_first(tmp_path: Path) -> None:
     at = dt.datetime.combine(MONDAY, dt.time(15, 45), INDIA)
     books = [response(td.TradeBook, [trade("1", MONDAY, quantity=n)], at) for n in (5, 7, 9)]
     found = set()

@@ -12,15 +12,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from searching import (
-    Read,
-    both,
-    codes,
-    kinds,
-    listing,
-    pages_asked,
-    replayed,
-)
+from searching import Read, both, codes, kinds, listing, pages_asked, replayed
 from service import Service, delay, html_reply, json_reply, pages, stocks
 from systems import posix
 

@@ -87,9 +87,7 @@ def test_an_interrupt_comes_out_within_100_ms(
     assert rows == "3"
 
 
-def test_an_interrupted_connection_is_given_up_and_the_client_works_on(
-    service: Service,
-) -> None:
+def test_an_interrupted_connection_is_given_up_and_the_client_works_on(service: Service) -> None:
     service.script(good_book(), s.stall_mid_body(), then=good_book(5))
     code = """
 import threading

@@ -152,10 +152,7 @@ URL = "https://api.example.test"
     ],
 )
 def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
-    kind: Any,
-    attempt: Callable[[Any], Any],
-    profiles: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    kind: Any, attempt: Callable[[Any], Any], profiles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tools that report errors show the locals of every frame."""
     options = f"base_url = {URL!r}\nproxy = 'http://u:{SECRET}@p:1'\naccess_token = "

@@ -9,16 +9,7 @@ from pathlib import Path
 import pytest
 
 from calls import TOKEN, good_book, run_child
-from service import (
-    Service,
-    book_reply,
-    json_reply,
-    oversize_body,
-    pages,
-    stall,
-    stocks,
-    trades,
-)
+from service import Service, book_reply, json_reply, oversize_body, pages, stall, stocks, trades
 from systems import posix
 from tradingdata._util.declarations import CALLS
 

@@ -117,10 +117,7 @@ def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> N
     assert orders(led) == []
 
 
-@pytest.mark.parametrize(
-    "moment",
-    ["soon", "25:00", time(10, tzinfo=UTC)],
-)
+@pytest.mark.parametrize("moment", ["soon", "25:00", time(10, tzinfo=UTC)])
 def test_what_is_no_time_of_the_day_is_refused(led: sandbox.Service, moment: Any) -> None:
     with pytest.raises(ValueError, match=r"time|zone"):
         led.advance_to(moment)

@@ -62,13 +62,7 @@ def test_a_refusal_is_a_status_with_an_error_envelope(
 
 
 @pytest.mark.parametrize(
-    ("given", "sent"),
-    [
-        (2, "2"),
-        (0.5, "0.5"),
-        ("soon", "soon"),
-        (None, None),
-    ],
+    ("given", "sent"), [(2, "2"), (0.5, "0.5"), ("soon", "soon"), (None, None)]
 )
 @pytest.mark.parametrize("kind", ["429", "503"])
 def test_retry_after_is_sent_as_asked(

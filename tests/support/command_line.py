@@ -48,10 +48,7 @@ Screen = Callable[[int], io.StringIO]
 
 def account(service: Service) -> dict[str, str]:
     """The environment that `tradingdata sandbox` says to paste."""
-    return {
-        "TRADINGDATA_BASE_URL": service.base_url,
-        "TRADINGDATA_ACCESS_TOKEN": service.token(),
-    }
+    return {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": service.token()}
 
 
 def unlabelled(service: Service) -> td.Client:

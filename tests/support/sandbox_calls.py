@@ -60,10 +60,7 @@ def call(
 
 
 def book_headers(service: Service, account: str | None = None) -> dict[str, str]:
-    return {
-        "Content-Type": "application/json",
-        "Authorization": f"Bearer {service.token(account)}",
-    }
+    return {"Content-Type": "application/json", "Authorization": f"Bearer {service.token(account)}"}
 
 
 def ask(

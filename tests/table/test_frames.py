@@ -18,15 +18,7 @@ import pytest
 
 import tradingdata as td
 from pandas_dtypes import TEXT
-from worlds.records import (
-    BOOKS,
-    KINDS,
-    UNKNOWN,
-    Sample,
-    empty,
-    of_kind,
-    sample,
-)
+from worlds.records import BOOKS, KINDS, UNKNOWN, Sample, empty, of_kind, sample
 
 PANDAS = {
     "string": TEXT,

@@ -38,14 +38,10 @@ PASSING = [
         id="cut behind its own length",
     ),
     pytest.param(
-        s.cut_head(s.message(body=BODY), keep=30),
-        "incomplete response: its head",
-        id="cut head",
+        s.cut_head(s.message(body=BODY), keep=30), "incomplete response: its head", id="cut head"
     ),
     pytest.param(
-        s.cut_head(s.head(401, s.CONTENT_TYPE), keep=40),
-        "head ends too early",
-        id="head of 401",
+        s.cut_head(s.head(401, s.CONTENT_TYPE), keep=40), "head ends too early", id="head of 401"
     ),
     pytest.param(s.reply(200, b" "), "ends too early|empty", id="cut before its first value"),
     pytest.param(s.gzip_flipped(20), "gzip data is corrupt", id="flipped bit"),
@@ -209,9 +205,7 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
         call(service.base_url, timeout=0.3)
 
 
-def test_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(
-    service: Service,
-) -> None:
+def test_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(service: Service) -> None:
     service.script(good_book(), s.stall())
     with td.Client(service.base_url, access_token=TOKEN) as client:
         client.trade_book()

@@ -75,11 +75,7 @@ def test_a_proxy_in_tls_is_verified_with_the_same_authorities(
     ids=["trust_env=False", "NO_PROXY"],
 )
 def test_the_environment_s_proxy_is_left_out(
-    proxy: Proxy,
-    tls_service: Service,
-    ca: Authority,
-    tmp_path: Path,
-    given: dict[str, Any],
+    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, given: dict[str, Any]
 ) -> None:
     tls_service.script(good_book())
     environment = {"https_proxy": proxy.base_url, **given.get("environment", {})}
@@ -100,12 +96,7 @@ def test_the_environment_s_proxy_is_left_out(
     ],
 )
 def test_no_proxy_is_read_as_curl_8_reads_it(
-    proxy: Proxy,
-    tls_service: Service,
-    ca: Authority,
-    tmp_path: Path,
-    no_proxy: str,
-    bypassed: bool,
+    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, no_proxy: str, bypassed: bool
 ) -> None:
     tls_service.script(then=good_book())
     environment = {"https_proxy": proxy.base_url, "no_proxy": no_proxy}

@@ -9,15 +9,7 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, both, good_book
-from service import (
-    EMPTY_BOOK,
-    Service,
-    book_reply,
-    json_reply,
-    reply,
-    samples,
-    stocks,
-)
+from service import EMPTY_BOOK, Service, book_reply, json_reply, reply, samples, stocks
 from tradingdata._util.declarations import BOOK_CALLS
 
 BOOK_REQUEST = (

@@ -6,13 +6,7 @@ from datetime import date, datetime
 from typing import assert_type
 
 import tradingdata as td
-from tradingdata.archive import (
-    ArchiveFetch,
-    Fetched,
-    MissingDay,
-    OrderState,
-    QueryResult,
-)
+from tradingdata.archive import ArchiveFetch, Fetched, MissingDay, OrderState, QueryResult
 
 
 def keep(client: td.Client) -> None:

@@ -11,12 +11,7 @@ import pytest
 import tradingdata as td
 from tradingdata.watch.polling import Schedule, time_left
 from tradingdata.watch.updates import KnownOrders
-from watching import (
-    Clock,
-    Polls,
-    order_book,
-    watched,
-)
+from watching import Clock, Polls, order_book, watched
 
 
 @pytest.mark.parametrize(("end", "polls"), [(0.1, 2), (5, 2), (12, 4), (14.9, 4), (15, 4)])

@@ -14,14 +14,7 @@ from service import as_json, envelope
 from systems import posix
 from tradingdata.watch.polling import AsyncWatch, Rules, Schedule
 from tradingdata.watch.updates import KnownOrders
-from watching import (
-    Clock,
-    Polls,
-    order_book,
-    some_orders,
-    until_over,
-    watched,
-)
+from watching import Clock, Polls, order_book, some_orders, until_over, watched
 
 EMPTY = order_book([])
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service import (
-    GET,
-    BadRequest,
-    Behaviour,
-    Connection,
-    Service,
-    Unscripted,
-    exchange,
-    reply,
-)
+from service import GET, BadRequest, Behaviour, Connection, Service, Unscripted, exchange, reply
 
 
 @pytest.mark.parametrize(

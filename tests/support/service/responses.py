@@ -339,11 +339,7 @@ def stall_mid_body(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Beha
 
 
 def drip(
-    body: bytes = EMPTY_BOOK,
-    *,
-    bytes_per: int = 1,
-    every: float = 0.05,
-    headers_too: bool = False,
+    body: bytes = EMPTY_BOOK, *, bytes_per: int = 1, every: float = 0.05, headers_too: bool = False
 ) -> Behaviour:
     """Send `bytes_per` bytes each `every` seconds, the headers at once or too."""
     whole = message(body=body)

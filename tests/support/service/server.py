@@ -42,10 +42,7 @@ class Script:
         self._choices: dict[str | None, Choice] = {}
 
     def script(
-        self,
-        *behaviours: Behaviour,
-        then: Behaviour | None = None,
-        path: str | None = None,
+        self, *behaviours: Behaviour, then: Behaviour | None = None, path: str | None = None
     ) -> None:
         """Use the behaviours one by one, and `then` for each request after them.
 

@@ -108,11 +108,7 @@ def orders_of(made: World, rng: random.Random) -> Orders:
     if rng.random() < 0.5:
         rows = [row._replace(**{UPDATED[0]: at(30000, day)}) for day, row in states]
         rng.shuffle(rows)
-    return Orders(
-        _in_a_zone(rng, made, rows),
-        td.OrderBook(last_of.values()),
-        facts,
-    )
+    return Orders(_in_a_zone(rng, made, rows), td.OrderBook(last_of.values()), facts)
 
 
 def _price_facts(events: list[Event], side: str, terms: Terms) -> dict[str, Any]:
