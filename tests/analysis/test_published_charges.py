@@ -192,10 +192,11 @@ def rates_of_the_page(folder: Path) -> tuple[td.ChargeRate, ...]:
 
 def test_the_file_of_the_page_covers_ten_months_of_the_sandbox(tmp_path: Path) -> None:
     start = dt.date(2026, 1, 1)
-    days = [day for day in (start + dt.timedelta(days=n) for n in range(304)) if day.weekday() < 5]
+    days = [start + dt.timedelta(days=n) for n in range(0, 304, 3)]
     books = [
         td.TradeBook.from_json(SimulatedBooks(1, Market(number, day), 30).at(CLOSE)["trade_book"])
         for number, day in enumerate(days)
+        if day.weekday() < 5
     ]
     trades = td.concat(books)
     kinds = {
