@@ -197,19 +197,3 @@ def test_the_metadata_have_an_address() -> None:
     name, address = parseaddr(metadata("tradingdata")["Author-email"])
     assert name
     assert re.fullmatch(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", address)
-
-
-@pytest.mark.parametrize(
-    ("words", "page"),
-    [
-        *((words, "trade-statistics") for words in ("equity curve", "slippage", "win rate")),
-        *((words, "nightly-archive") for words in ("disk full", "wrong clock")),
-        *((words, "trades-to-pnl") for words in ("contract note", "FIFO", "charges")),
-        ("capital gains", "capital-gains"),
-        ("retry", "errors"),
-    ],
-)
-def test_what_a_desk_searches_for_opens_one_page_first(words: str, page: str) -> None:
-    """Sphinx's search lists the page of a main entry of the index, marked by `!`, before others."""
-    entry = f"\n   ! single: {words}\n"
-    assert [path.stem for path in PAGES if entry in path.read_text("utf-8")] == [page]

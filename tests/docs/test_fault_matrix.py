@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import fault_peers
-
 ROOT = Path(__file__).parents[2]
-PAGE, _, PEERS = (ROOT / "docs/explanation/faults.md").read_text("utf-8").partition("## Comparison")
+PAGE = (ROOT / "docs/explanation/faults.md").read_text("utf-8").partition("## Comparison")[0]
 TESTS: dict[str, list[int]] = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())
 SOURCES = {
     path.stem: path
@@ -35,14 +33,3 @@ def test_the_test_of_a_fault_exists(test: str) -> None:
     file, function, name = re.split(r"(::|: )", test, maxsplit=1)
     definition = f"def {name}(" if function == "::" else f'"{name}"'
     assert definition in SOURCES[file].read_text("utf-8")
-
-
-def test_the_table_of_peers_is_of_faults_that_its_command_makes_and_of_every_peer() -> None:
-    head, _, *rows = [
-        line.strip("| ").split(" | ") for line in PEERS.splitlines() if line.startswith("|")
-    ]
-    assert head == ["Fault", *fault_peers.PEERS]
-    assert {row[0] for row in rows} <= {fault[0] for fault in fault_peers.FAULTS}
-    assert f"tries {len(fault_peers.FAULTS)} faults" in PEERS
-    assert {len(row) for row in rows} == {len(head)}
-    assert not [row[0] for row in rows if "WRONG" in row[1]]
