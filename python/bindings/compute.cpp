@@ -1,7 +1,9 @@
 // _core.Groups: rows by key, their exact sums and their lots, as lists of Python values.
 #include <pybind11/stl.h>
 
+#include <array>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,10 +51,92 @@ py::tuple columns_of(const std::vector<Item>& items, const Values&... values) {
       list_from(items, [&](const Item& item) { return made_from(std::invoke(values, item)); })...);
 }
 
+KeyField key_field(const Table& table, const std::string& name) {
+  constexpr std::string_view day = ".day";
+  if (!name.ends_with(day)) return {field_named(table, name)};
+  const int field = field_named(table, name.substr(0, name.size() - day.size()));
+  if (table.schema().field(field).kind != Kind::timestamp)
+    throw py::type_error(name + " is not of a timestamp");
+  return {field, true};
+}
+
+// The values of a field, or the days of a timestamp, each once.
+py::object distinct(const OwnedSlice& self, const std::string& name) {
+  const KeyField key = key_field(self.table(), name);
+  const std::vector<std::int64_t> rows = released([&] { return distinct_rows(self.view(), key); });
+  if (!key.day) return cells_of(self, rows, key.field);
+  const Column& column = self.table().column(key.field);
+  return list_from(rows, [&](std::int64_t row) {
+    const std::int64_t at = self.start() + row;
+    if (!column.valid(at)) return Py_NewRef(Py_None);
+    return make_date(calendar_date(day_of(column.as<std::int64_t>()[at])));
+  });
+}
+
+// What matching found, as lists when they are asked for.
+class MatchedLots {
+ public:
+  MatchedLots(Matching found, const GroupPart& trades) : found_(std::move(found)) {
+    for (std::vector<int128>& sums : totals_) sums.resize(trades.count.size());
+    const auto add = [&](std::int64_t row, std::size_t total,
+                         std::initializer_list<int128> amounts) {
+      const auto group = static_cast<std::size_t>(trades.group[static_cast<std::size_t>(row)]);
+      for (const int128 amount : amounts) {
+        int128& sum = totals_[total++][group];
+        sum = sum_of(sum, amount);
+      }
+    };
+    for (const Match& each : found_.matches)
+      add(each.trade, 0, {each.quantity, cost(each), proceeds(each)});
+    for (const LotPart& each : found_.unmatched) add(each.row, 3, {each.quantity, each.value});
+    for (const LotPart& each : found_.open) {
+      const int sign = each.is_long ? 1 : -1;
+      add(each.row, 5, {sign * int128{each.quantity}, sign * each.value});
+    }
+  }
+
+  py::tuple matches() const {
+    return columns_of(found_.matches, &Match::lot, &Match::trade, &Match::is_long, &Match::quantity,
+                      cost, proceeds);
+  }
+  py::tuple unmatched() const { return parts(found_.unmatched); }
+  py::tuple open() const { return parts(found_.open); }
+  const std::vector<std::int64_t>& undecided() const { return found_.undecided; }
+
+  // By group: quantity, cost and proceeds of what was closed, quantity and value of sales that
+  // closed nothing, and of what is left open, negative if it is short.
+  py::tuple totals() const {
+    py::tuple lists(totals_.size());
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      lists[i] = list_from(totals_[i], [](int128 units) { return made_from(units); });
+    }
+    return lists;
+  }
+
+ private:
+  static int128 cost(const Match& each) { return each.is_long ? each.lot_value : each.trade_value; }
+  static int128 proceeds(const Match& each) {
+    return each.is_long ? each.trade_value : each.lot_value;
+  }
+
+  static py::tuple parts(const std::vector<LotPart>& items) {
+    return columns_of(items, &LotPart::row, &LotPart::is_long, &LotPart::quantity, &LotPart::value);
+  }
+
+  Matching found_;
+  std::array<std::vector<int128>, 7> totals_;
+};
+
 class GroupsOfSlices {
  public:
-  GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key) : slices_(std::move(slices)) {
-    const std::vector<GroupedRows> parts = keyed(key);
+  GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key, const GroupsOfSlices* within)
+      : slices_(std::move(slices)) {
+    std::vector<GroupedRows> parts = keyed(key);
+    for (std::size_t i = 0; within != nullptr && i < parts.size(); ++i) {
+      parts[i].within = within->at(i).group;
+      if (std::ssize(parts[i].within) != parts[i].rows.size())
+        throw py::value_error("groups of the same rows are needed");
+    }
     groups_ = released([&] { return group_rows(parts); });
   }
 
@@ -104,9 +188,9 @@ class GroupsOfSlices {
     return py::make_tuple(found.by_group, found.odd, found.proof);
   }
 
-  py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
-                  std::int64_t settlements, const std::vector<std::uint8_t>& may_short,
-                  const py::object& counted_from, const std::vector<std::int32_t>& origin) const {
+  MatchedLots match(const std::string& buy, int decimals, std::int64_t opening,
+                    std::int64_t settlements, const std::vector<std::uint8_t>& may_short,
+                    const py::object& counted_from, const std::vector<std::int32_t>& origin) const {
     require_trades();
     if (std::ssize(may_short) != size()) throw py::value_error("one permission for each group");
     if (opening < 0 || settlements < 0 || opening + settlements > at(0).size())
@@ -122,11 +206,7 @@ class GroupsOfSlices {
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
-    const Matching found = released([&] { return match_lots(at(0), rules); });
-    const py::tuple matches = columns_of(found.matches, &Match::lot, &Match::trade, &Match::is_long,
-                                         &Match::quantity, cost, proceeds);
-    return py::make_tuple(matches, lot_parts(found.unmatched), lot_parts(found.open),
-                          totals(found.matches), found.undecided);
+    return released([&] { return MatchedLots(match_lots(at(0), rules), at(0)); });
   }
 
  private:
@@ -138,15 +218,6 @@ class GroupsOfSlices {
       for (const std::string& name : key) part.key.push_back(key_field(slice.table(), name));
     }
     return parts;
-  }
-
-  static KeyField key_field(const Table& table, const std::string& name) {
-    constexpr std::string_view day = ".day";
-    if (!name.ends_with(day)) return {field_named(table, name)};
-    const int field = field_named(table, name.substr(0, name.size() - day.size()));
-    if (table.schema().field(field).kind != Kind::timestamp)
-      throw py::type_error(name + " is not of a timestamp");
-    return {field, true};
   }
 
   int field_of(const std::string& name, std::size_t part) const {
@@ -163,32 +234,6 @@ class GroupsOfSlices {
   }
   void require_trades() const {
     if (at(0).rows.table->schema().record != "Trade") throw py::type_error("these are no trades");
-  }
-
-  static int128 cost(const Match& each) { return each.is_long ? each.lot_value : each.trade_value; }
-  static int128 proceeds(const Match& each) {
-    return each.is_long ? each.trade_value : each.lot_value;
-  }
-
-  // Quantity, cost and proceeds of each group.
-  py::tuple totals(const std::vector<Match>& found) const {
-    std::vector<int128> quantities(groups_.parts[0].count.size());
-    std::vector<int128> costs(quantities.size());
-    std::vector<int128> all_proceeds(quantities.size());
-    for (const Match& each : found) {
-      const auto group =
-          static_cast<std::size_t>(at(0).group[static_cast<std::size_t>(each.trade)]);
-      quantities[group] = sum_of(quantities[group], each.quantity);
-      costs[group] = sum_of(costs[group], cost(each));
-      all_proceeds[group] = sum_of(all_proceeds[group], proceeds(each));
-    }
-    const auto made = [](int128 units) { return made_from(units); };
-    return py::make_tuple(list_from(quantities, made), list_from(costs, made),
-                          list_from(all_proceeds, made));
-  }
-
-  static py::tuple lot_parts(const std::vector<LotPart>& found) {
-    return columns_of(found, &LotPart::row, &LotPart::is_long, &LotPart::quantity, &LotPart::value);
   }
 
   std::vector<OwnedSlice> slices_;
@@ -213,9 +258,17 @@ int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns) {
 }  // namespace
 
 void bind_compute(py::module_& module) {
+  slice_class(module).def("distinct", &distinct, py::arg("name"));
   module.def("decimals_of", &decimals, py::arg("columns"));
+  py::class_<MatchedLots>(module, "MatchedLots", py::is_final())
+      .def_property_readonly("matches", &MatchedLots::matches)
+      .def_property_readonly("unmatched", &MatchedLots::unmatched)
+      .def_property_readonly("open", &MatchedLots::open)
+      .def_property_readonly("totals", &MatchedLots::totals)
+      .def_property_readonly("undecided", &MatchedLots::undecided);
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
-      .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))
+      .def(py::init<std::vector<OwnedSlice>, const Names&, const GroupsOfSlices*>(),
+           py::arg("parts"), py::arg("key"), py::arg("within") = py::none())
       .def("__len__", &GroupsOfSlices::size)
       .def("coarser", &GroupsOfSlices::coarser, py::arg("key"))
       .def("numbers", values_of(&GroupPart::group), py::arg("part") = 0)

@@ -8,6 +8,7 @@
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "bindings.hpp"
@@ -134,24 +135,67 @@ void put_constant(TableBuilder& table, int field, py::handle value) {
   }
 }
 
-py::object table_of(const py::object& record, const std::vector<py::list>& columns,
-                    const py::object& zone) {
-  const Schema& schema = *row_type_given(record).schema;
-  if (columns.size() != schema.fields.size()) throw py::value_error("a column each is needed");
-  TableBuilder table(schema);
-  for (int field = 0; field < schema.width(); ++field) {
-    // Converting a value may run Python code, which could change the list.
-    const py::tuple values = columns[static_cast<std::size_t>(field)];
-    const auto rows = static_cast<std::int64_t>(values.size());
-    if (field == 0) table.reserve(rows);
-    if (rows != table.table().capacity()) throw py::value_error("columns of one length are needed");
-    for (std::int64_t row = 0; row < rows; ++row) {
+namespace {
+
+// Fills the columns of a table, one after the other.
+class ColumnFiller {
+ public:
+  explicit ColumnFiller(const Schema& schema) : table_(schema) {}
+
+  // Values of Python.
+  void add(const py::tuple& values) {
+    begin(std::ssize(values));
+    for (std::int64_t row = 0; row < table_.table().capacity(); ++row) {
       PyObject* const value = PyTuple_GET_ITEM(values.ptr(), row);
-      if (value == Py_None || !put(table, field, row, value)) table.set_null(field, row);
+      if (value == Py_None || !put(table_, field_, row, value)) table_.set_null(field_, row);
+    }
+    ++field_;
+  }
+
+  // Columns of a slice, in some of its rows; the row -1 has no values.
+  void add(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, const Names& names) {
+    require_rows(slice, rows);
+    for (const int source : columns_named(slice.table(), names)) {
+      begin(std::ssize(rows));
+      copy_cells(table_, field_++, slice.view(), source, rows);
     }
   }
-  table.set_rows(table.table().capacity());
-  return whole_slice(std::move(table).build(), zone);
+
+  TablePtr build() {
+    if (field_ != table_.table().schema().width()) throw py::value_error(one_each);
+    table_.set_rows(table_.table().capacity());
+    return std::move(table_).build();
+  }
+
+ private:
+  static constexpr const char* one_each = "a column each is needed";
+
+  void begin(std::int64_t rows) {
+    if (field_ == table_.table().schema().width()) throw py::value_error(one_each);
+    if (field_ == 0) table_.reserve(rows);
+    if (rows != table_.table().capacity())
+      throw py::value_error("columns of one length are needed");
+  }
+
+  TableBuilder table_;
+  int field_ = 0;
+};
+
+}  // namespace
+
+py::object table_of(const py::object& record, const py::list& columns, const py::object& zone) {
+  ColumnFiller table(*row_type_given(record).schema);
+  // Converting a value may run Python code, which could change a list.
+  for (const py::handle column : py::tuple(columns)) {
+    if (PyTuple_Check(column.ptr()) != 0) {
+      const auto [slice, rows, names] =
+          column.cast<std::tuple<OwnedSlice, std::vector<std::int64_t>, Names>>();
+      table.add(slice, rows, names);
+    } else {
+      table.add(py::tuple(column.cast<py::list>()));
+    }
+  }
+  return whole_slice(table.build(), zone);
 }
 
 PyObject* repr_row(PyObject* self) {

@@ -72,9 +72,9 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
 // Gives a field one value in every row, checked as that of a record is.
 void put_constant(TableBuilder& table, int field, py::handle value);
 
-// A table of columns of Python values, checked as those of a record are.
-py::object table_of(const py::object& record, const std::vector<py::list>& columns,
-                    const py::object& zone);
+// A table of columns: lists of Python values, checked as those of a record are, and tuples of a
+// slice, some rows and names, for the columns of these names.
+py::object table_of(const py::object& record, const py::list& columns, const py::object& zone);
 
 PyObject* repr_row(PyObject* self);
 

@@ -55,6 +55,11 @@ py::object whole_slice(TablePtr table, const py::object& zone) {
   return as_python(OwnedSlice(std::move(table), zone));
 }
 
+void require_rows(const OwnedSlice& slice, const std::vector<std::int64_t>& rows) {
+  const auto unknown = [&](std::int64_t row) { return row < -1 || row >= slice.size(); };
+  if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
+}
+
 py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field) {
   return list_from(rows, [&](std::int64_t row) {
     if (row < 0) return Py_NewRef(Py_None);
@@ -195,8 +200,7 @@ py::object column_list(const OwnedSlice& slice, int field) {
 }
 
 py::list cells(const OwnedSlice& self, const std::vector<std::int64_t>& rows, const Names& names) {
-  const auto unknown = [&](std::int64_t row) { return row < -1 || row >= self.size(); };
-  if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
+  require_rows(self, rows);
   py::list result;
   for (const std::string& name : names) {
     result.append(cells_of(self, rows, field_named(self.table(), name)));

@@ -52,6 +52,9 @@ inline SliceClass slice_class(const py::module_& module) {
 // As a Python object, which the garbage collector visits only if its zone may refer back to it.
 py::object as_python(OwnedSlice slice);
 
+// Throws IndexError unless the slice has these rows; -1 is none.
+void require_rows(const OwnedSlice& slice, const std::vector<std::int64_t>& rows);
+
 // The cells of some rows, as a list; the row -1 has none.
 py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field);
 

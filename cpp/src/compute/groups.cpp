@@ -62,6 +62,11 @@ std::uint64_t bits_of(Value value, const KeyField& key) {
   }
 }
 
+bool same_text(const Table& a, const TextView& one, const Table& b, const TextView& other) {
+  if (word_at(&one) != word_at(&other)) return false;
+  return one.is_inline() ? second_word(one) == second_word(other) : a.text(one) == b.text(other);
+}
+
 bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const Table& b,
                const KeyField& key_b, std::int64_t row_b) {
   const Column &x = a.column(key_a.field), &y = b.column(key_b.field);
@@ -73,9 +78,7 @@ bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const 
     if constexpr (!std::is_same_v<T, TextView>) {
       return bits_of(one, key_a) == bits_of(other, key_b);
     } else {
-      if (word_at(&one) != word_at(&other)) return false;
-      return one.is_inline() ? second_word(one) == second_word(other)
-                             : a.text(one) == b.text(other);
+      return same_text(a, one, b, other);
     }
   });
 }
@@ -107,6 +110,11 @@ void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part, con
 struct Place {
   const GroupedRows* part;
   std::int64_t row;
+
+  std::int32_t within() const {
+    return part->within.empty() ? 0
+                                : part->within[static_cast<std::size_t>(row - part->rows.start)];
+  }
 };
 
 class GroupFinder {
@@ -133,6 +141,7 @@ class GroupFinder {
 
  private:
   static bool same_key(const Place& a, const Place& b) {
+    if (a.within() != b.within()) return false;
     for (std::size_t i = 0; i < a.part->key.size(); ++i) {
       if (!same_cell(*a.part->rows.table, a.part->key[i], a.row, *b.part->rows.table,
                      b.part->key[i], b.row))
@@ -171,6 +180,9 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     GroupPart& part = groups.parts.emplace_back();
     part.rows = given.rows;
     std::vector<std::uint64_t> hashes(static_cast<std::size_t>(part.size()), seed);
+    for (std::size_t i = 0; i < given.within.size(); ++i) {
+      hashes[i] = mixed(seed, static_cast<std::uint64_t>(given.within[i]));
+    }
     add_hashes(hashes, given, [first = given.rows.start](std::size_t i) {
       return first + static_cast<std::int64_t>(i);
     });
@@ -182,6 +194,40 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   groups.count = static_cast<std::int64_t>(finder.count());
   for (GroupPart& part : groups.parts) find_ends(part, finder.count());
   return groups;
+}
+
+std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) {
+  const Table& table = *rows.table;
+  const Column& column = table.column(key.field);
+  // Values come in runs, most of all where there are few: only the first of each run is looked up.
+  std::vector<std::int64_t> heads;
+  with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
+    const T* const values = column.as<T>();
+    const auto same = [&](const T& a, const T& b) {
+      if constexpr (std::is_same_v<T, TextView>) {
+        return same_text(table, a, table, b);
+      } else {
+        return bits_of(a, key) == bits_of(b, key);
+      }
+    };
+    for (std::int64_t row = rows.start; row < rows.stop; ++row) {
+      const bool known = column.valid(row);
+      if (row == rows.start || known != column.valid(row - 1) ||
+          (known && !same(values[row - 1], values[row])))
+        heads.push_back(row);
+    }
+  });
+  const GroupedRows given{rows, {key}};
+  std::vector<std::uint64_t> hashes(heads.size(), hash_seed());
+  add_hashes(hashes, given, [&](std::size_t i) { return heads[i]; });
+  GroupFinder finder(std::ssize(heads));
+  std::vector<std::int64_t> found;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const std::size_t before = finder.count();
+    finder.find(hashes[i], {&given, heads[i]});
+    if (finder.count() > before) found.push_back(heads[i] - rows.start);
+  }
+  return found;
 }
 
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,

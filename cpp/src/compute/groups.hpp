@@ -17,10 +17,12 @@ struct KeyField {
   bool day = false;
 };
 
-// Rows of a table, and the fields by which they are grouped.
+// Rows of a table, and the fields by which they are grouped; with `within`, only rows of one group
+// there, by row, are of one group.
 struct GroupedRows {
   Slice rows;
   std::vector<KeyField> key;
+  std::span<const std::int32_t> within{};
 };
 
 // The rows of one table, by group. Rows are numbered from the slice's first.
@@ -42,6 +44,9 @@ struct Groups {
 // Groups are numbered in the order in which they first appear, part by part. The keys of all parts
 // must have fields of the same kinds; missing values are equal to each other.
 Groups group_rows(std::span<const GroupedRows> parts);
+
+// The first row of each value of a field, in order; a missing value counts as one.
+std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key);
 
 // The number of each group among groups by a part of the key, whose fields are given for each part.
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,

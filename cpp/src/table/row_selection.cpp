@@ -231,6 +231,36 @@ TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
   return copy_of(table, rows, table.schema()).build();
 }
 
+void copy_cells(TableBuilder& into, int field, const Slice& from, int source,
+                std::span<const std::int64_t> rows) {
+  const Table& table = *from.table;
+  const Column& column = table.column(source);
+  const Kind kind = into.table().schema().field(field).kind;
+  const bool of_time = table.schema().field(source).kind == Kind::timestamp;
+  const bool only_day = kind == Kind::date && of_time;
+  if (!only_day && kind != table.schema().field(source).kind) {
+    throw std::invalid_argument("a column is copied into one of its kind");
+  }
+  with_stored(kind, [&]<typename T>(const T&) {
+    T* const copies = into.cells<T>(field);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t row = from.start + rows[i];
+      if (rows[i] < 0 || !column.valid(row)) {
+        into.set_null(field, static_cast<std::int64_t>(i));
+        continue;
+      }
+      if constexpr (std::is_same_v<T, TextView>) {
+        const TextView& view = column.as<T>()[row];
+        copies[i] = view.is_inline() ? view : into.keep_text(table.text(view));
+      } else if constexpr (std::is_same_v<T, std::int32_t>) {
+        copies[i] = only_day ? day_of(column.as<std::int64_t>()[row]) : column.as<T>()[row];
+      } else {
+        copies[i] = column.as<T>()[row];
+      }
+    }
+  });
+}
+
 TablePtr concat(std::span<const Slice> slices) {
   if (slices.empty()) throw std::invalid_argument("there is nothing to join");
   const Schema& schema = slices.front().table->schema();

@@ -46,6 +46,11 @@ TablePtr gather(const Table& table, std::span<const std::int64_t> rows);
 // The same in a schema that begins with the table's fields, to be changed before it is built.
 TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows, const Schema& schema);
 
+// Copies the values that a field has in some rows of a slice into the first rows of another table's
+// field; the row -1 has none. A date may be copied from a timestamp: its day.
+void copy_cells(TableBuilder& into, int field, const Slice& from, int source,
+                std::span<const std::int64_t> rows);
+
 // One table of all the slices' rows, in order. They must be of one schema, and there must be one.
 TablePtr concat(std::span<const Slice> slices);
 

@@ -125,14 +125,13 @@ def charges(
     sums: dict[Key, Levies] = {}
     places, unit = charge_sums(fills, rates, buy, rounding)
     for place in places:
-        levies = sums.setdefault(place.key, dict.fromkeys(LEVIES, 0))
-        for name, levy in place.levies.items():
+        levies = sums.setdefault(place.key, place.levies)
+        for name, levy in place.levies.items() if levies is not place.levies else ():
             levies[name] += levy
-    rows = []
-    for lead, *_ in fills.facts(_core.Groups([fills.rows], KEY)):
-        of_key = sums[lead.key].values()
-        rows.append((*lead, *(float(levy / unit) for levy in (*of_key, sum(of_key)))))
-    return noted(Charges._of(rows), fills.notes)
+    of_keys = [sums[lead.key] for lead, *_ in fills.facts()]
+    amounts = [[float(levies[name] / unit) for levies in of_keys] for name in LEVIES]
+    totals = [float(sum(levies.values()) / unit) for levies in of_keys]
+    return noted(Charges._of_columns([*fills.leads(), *amounts, totals]), fills.notes)
 
 
 Rates = ChargeRate | Sequence[ChargeRate]
@@ -181,7 +180,9 @@ def charge_sums(
     more = ["lot_size"] if any(rate.per_lot for rate in rates) else []
     if len(rows.where([("trade_value", "lt", "all", False, [0.0])])):
         more.append("trade_value")  # a spread may have a negative price, but no negative charge
-    groups = _core.Groups([rows], [*dict.fromkeys((*alike, *EXECUTED, *more))])
+    by_key = fills.by_key if rows is fills.rows else _core.Groups([rows], KEY)
+    finer = {*alike, *EXECUTED, *more}.difference(KEY)
+    groups = _core.Groups([rows], sorted(finer), by_key)
     first, numbers, orders = groups.first(), groups.coarser(alike), groups.coarser(EXECUTED)
     decimals = _core.decimals_of([(rows, "trade_value")])
     values: Any = groups.sums("trade_value", decimals)
@@ -234,14 +235,16 @@ def _kinds(
     """
     times, codes = fills.sent.cells(at, ["exch_trade_time", EXECUTED[-1]])
     facts = zip(*fills.sent.cells(at, fields), strict=True) if fields else repeat(())
-    sent, keys = (list(zip(*rows.cells(at, KEY), strict=True)) for rows in (fills.sent, fills.rows))
+    sent = keys = list(zip(*fills.sent.cells(at, KEY), strict=True))
+    if fills.rows is not fills.sent:
+        keys = list(zip(*fills.rows.cells(at, KEY), strict=True))
     sides = [
         (time.date(), key[:-1], code == buy)
         for time, key, code in zip(times, sent, codes, strict=True)
     ]
     quantities: Counter[Any] = Counter()
-    for number, side in enumerate(sides):
-        quantities[side] += traded[number]
+    for number, quantity in traded.items():
+        quantities[sides[number]] += quantity
     places: dict[Any, Place] = {}
     rate_of: dict[Any, int] = {}
     kinds = []

@@ -12,7 +12,7 @@ from .._core import Groups, Slice
 from ..books.book import TradeBook
 from .changes import LotChange, Timed, begun, moments_of, require_one_side, unmet
 from .checks import require_fills
-from .inputs import Lookup, Multipliers, by_day, day_from, days_of, days_text, patched, rows_in
+from .inputs import Lookup, Multipliers, day_from, days_of, days_text, patched, rows_in
 from .isins import MATCH_BY, Same, by_isin, is_by_isin
 from .issues import ALIKE, DIFFERENT, FREE, IDLE, NO_EXPIRY, NO_KEY, UNPROVED, Note, about, unused
 from .keys import (
@@ -95,8 +95,11 @@ class Fills:
         self._begin(moments_of(changes, self.rows.zone))
         self.opening = len(self._lots)
         self._numbers: Sequence[int] = range(-self.opening, len(trades))
-        self.sent, self._completed = completed(self._with_lots())
-        self.rows = self.sent
+        rows = self._with_lots()
+        self._by_key = rows, Groups([rows], KEY)
+        expiries = _missing_expiries(*self._by_key)
+        self.rows = self.sent = patched(rows, expiries)
+        self._completed = set(expiries)
         if self.day is not None:
             self._choose(self.day, earlier)
         self._merge("opening has", "leave out the quantity that both have, which is no longer open")
@@ -164,8 +167,9 @@ class Fills:
 
     def _traded(self, is_wanted: Callable[[date], bool]) -> list[int]:
         """Returns the rows of the trades of some days."""
-        days, groups = by_day(self.rows)
-        wanted = [day is not None and is_wanted(day) for day in days]
+        groups = Groups([self.rows], ["exch_trade_time.day"])
+        (times,) = self.rows.cells(groups.first(), ["exch_trade_time"])
+        wanted = [time is not None and is_wanted(time.date()) for time in times]
         numbers = groups.numbers()[self.opening :]
         return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
 
@@ -224,11 +228,25 @@ class Fills:
         number = self._numbers[row]
         return f"row {number}" if number >= 0 else f"opening lot {number + self.opening}"
 
-    def facts(self, groups: Groups) -> list[Facts]:
+    @property
+    def by_key(self) -> Groups:
+        """The rows, grouped by key."""
+        if self._by_key[0] is not self.rows:
+            self._by_key = self.rows, Groups([self.rows], KEY)
+        return self._by_key[1]
+
+    def leads(self) -> list[Any]:
+        """Returns the leading columns of each key, with the names of its last row."""
+        first, last = self.by_key.first(), self.by_key.last()
+        return [(self.rows, first, KEY), (self.rows, last, NAMES)]
+
+    def facts(self) -> list[Facts]:
         """Returns what is known of each key, and notes what is not."""
-        rows, first = self.rows, groups.first()
+        rows, groups = self.rows, self.by_key
+        first = groups.first()
         *names, strikes = rows.cells(groups.last(), [*NAMES, ATTRIBUTES[0]])
-        leads = list(map(Lead, *rows.cells(first, KEY), *names))
+        keys = rows.cells(first, KEY)
+        leads = list(map(Lead, *keys, *names))
         likenesses = {name: groups.likenesses(name) for name in ATTRIBUTES[:2]}
         if max(likenesses[ATTRIBUTES[0]], default=0) > SOME_MISSING:
             columns = zip(rows.column(ATTRIBUTES[0]), groups.numbers(), strict=True)
@@ -243,17 +261,12 @@ class Fills:
             for lead, likeness in zip(leads, of_name, strict=True):
                 if likeness & VARIOUS:
                     self.notes.append(Note(lead, DIFFERENT, f"{lead} has several {name}"))
-        self._note_codes(leads)
+        self._note_codes(dict(zip(KEY, keys, strict=True)))
         if self.given is not None:
             unknown = self.given.unmatched(lead.contract for lead in leads)
             self.notes += unused("multipliers", unknown)
-        kinds = (
-            kind_of(lead.expiry_date, strike) for lead, strike in zip(leads, strikes, strict=True)
-        )
-        return [
-            Facts(lead, proof.multiplier, kind)
-            for lead, proof, kind in zip(leads, proofs, kinds, strict=True)
-        ]
+        kinds = map(kind_of, keys[KEY.index("expiry_date")], strikes)
+        return list(map(Facts, leads, (proof.multiplier for proof in proofs), kinds))
 
     def note_rows(
         self, problem: str, rows: Iterable[int], numbers: Sequence[int], leads: Sequence[Lead]
@@ -275,10 +288,10 @@ class Fills:
         for problem, rows in problems.items():
             self.note_rows(problem, rows, numbers, leads)
 
-    def _note_codes(self, leads: list[Lead]) -> None:
+    def _note_codes(self, keys: dict[str, list[Any]]) -> None:
         for name in CODES:
             spelled: dict[str, dict[str, None]] = {}
-            for code in dict.fromkeys(getattr(lead, name) for lead in leads):
+            for code in dict.fromkeys(keys[name]):
                 spelled.setdefault(code.strip().casefold(), {})[code] = None
             for codes in spelled.values():
                 if len(codes) > 1:
@@ -316,14 +329,12 @@ def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
     return labelled
 
 
-def completed(rows: Slice) -> tuple[Slice, set[int]]:
-    """Returns rows with the expiry of their contract where they lack it, and which these are."""
-    groups = _core.Groups([rows], CONTRACT)
+def _missing_expiries(rows: Slice, groups: Groups) -> dict[int, dict[str, Any]]:
+    """Returns the expiry of their contract for the rows that lack it."""
     contracts = list(zip(*rows.cells(groups.first(), CONTRACT), strict=True))
     expiries = missing_expiries(contracts)
     numbers = enumerate(groups.numbers() if expiries else [])
-    changes = {row: {CONTRACT[-1]: expiries[group]} for row, group in numbers if group in expiries}
-    return patched(rows, changes), set(changes)
+    return {row: {CONTRACT[-1]: expiries[group]} for row, group in numbers if group in expiries}
 
 
 def multipliers_of(

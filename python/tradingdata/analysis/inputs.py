@@ -19,7 +19,7 @@ from .._util.files import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
-from .keys import ORDER_KEY, Key, Keyed, contract_of
+from .keys import EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
 
 class Series(Protocol):
@@ -152,16 +152,9 @@ def day_from(day: date | str) -> date:
     return validate.day("day", day.date() if isinstance(day, datetime) else day)
 
 
-def by_day(rows: Slice) -> tuple[list[date | None], _core.Groups]:
-    """Returns trades grouped by day, and the day of each group."""
-    groups = _core.Groups([rows], ["exch_trade_time.day"])
-    (times,) = rows.cells(groups.first(), ["exch_trade_time"])
-    return [time and time.date() for time in times], groups
-
-
 def days_of(rows: Slice) -> tuple[date, ...]:
     """Returns the days of trades, in order."""
-    return tuple(sorted(day for day in by_day(rows)[0] if day is not None))
+    return tuple(sorted(day for day in rows.distinct(EXECUTED[2]) if day is not None))
 
 
 def days_text(days: Sequence[date]) -> str:

@@ -10,8 +10,8 @@ from .. import _core
 from .._core import Slice
 from .inputs import chosen, patched
 from .issues import ELSEWHERE, NO_ISIN, Note, about
-from .keys import CONTRACT, KEY, Key, Lead, lead_of
-from .realised import LONG, Lots, RealisedPnl
+from .keys import CONTRACT, KEY, KEYED, SAME, SOME_MISSING, Key, Lead
+from .realised import LONG, RealisedPnl
 
 MATCH_BY = ("security_id", "isin")
 DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
@@ -80,23 +80,42 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
     return patched(rows, changes), {key: tuple(ids) for key, ids in same.items()}, notes
 
 
+def may_be_elsewhere(rows: Slice, groups: _core.Groups, quantities: list[tuple[int, int]]) -> bool:
+    """Returns whether `elsewhere` may find shares, which needs the lots.
+
+    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
+    open on both sides, or rows of a key differ in their ISIN.
+    """
+    sides: dict[Any, bool] = {}
+    names = ("account", "client_id", "product", "exchange", "expiry_date", _ISIN)
+    cells = (*rows.cells(groups.last(), names), groups.likenesses(_ISIN))
+    columns = zip(*cells, quantities, strict=True)
+    for account, client, product, place, expiry, isin, likeness, (quantity, sold) in columns:
+        if expiry is not None or not (quantity or sold):
+            continue
+        holder = account, client, product, None if product == DELIVERY else place, isin
+        is_long = quantity > 0
+        is_other_side = isin and sides.setdefault(holder, is_long) != is_long
+        if is_other_side or (is_long and sold) or likeness not in (SAME, SOME_MISSING):
+            return True
+    return False
+
+
 def elsewhere(pnl: RealisedPnl) -> list[Note]:
     """Returns the open shares that lots of their ISIN under another id would close."""
     sides: dict[Any, dict[bool, Lead]] = {}
     notes = []
-    for lot in (*_first_lots(pnl.open_lots), *_first_lots(pnl.unmatched)):
-        if is_isin(lot.isin) and lot.expiry_date is None:
-            place = None if lot.product == DELIVERY else lot.exchange
-            holder = lot.account, lot.client_id, lot.product, place, lot.isin
-            sides.setdefault(holder, {}).setdefault(lot.side == LONG, lead_of(lot))
+    for rows in (pnl.open_lots._rows, pnl.unmatched._rows):
+        first = _core.Groups([rows], [*KEY, "side", _ISIN]).first()
+        for *values, side, isin in zip(*rows.cells(first, [*KEYED, "side", _ISIN]), strict=True):
+            lead = Lead._make(values)
+            if lead.expiry_date is None and is_isin(isin):
+                place = None if lead.product == DELIVERY else lead.exchange
+                holder = lead.account, lead.client_id, lead.product, place, isin
+                sides.setdefault(holder, {}).setdefault(side == LONG, lead)
     for both in sides.values():
         if len(both) == 2 and both[True].key != both[False].key:
             places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))
             text = f'{" and ".join(places)}: match_by="isin" closes them'
             notes.append(Note(both[True], ELSEWHERE, text))
     return notes
-
-
-def _first_lots(lots: Lots) -> Slice:
-    """Returns the first lot of each key, side and ISIN."""
-    return lots._rows.take(_core.Groups([lots._rows], [*KEY, "side", _ISIN]).first())

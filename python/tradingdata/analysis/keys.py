@@ -113,17 +113,17 @@ def missing_expiries(contracts: Sequence[tuple[Any, ...]]) -> dict[int, date]:
         ValueError: If the id has several.
     """
     known: dict[Any, dict[date, None]] = {}
-    for *security, expiry in contracts:
-        if expiry is not None:
-            known.setdefault(tuple(security), {})[expiry] = None
+    for contract in contracts:
+        if contract[-1] is not None:
+            known.setdefault(contract[:-1], {})[contract[-1]] = None
     completed = {}
-    for at, (*security, expiry) in enumerate(contracts):
-        several = list(known.get(tuple(security), ()))
-        if expiry is not None or not several:
+    for at, contract in enumerate(contracts):
+        if contract[-1] is not None or contract[:-1] not in known:
             continue
+        several = list(known[contract[:-1]])
         if len(several) > 1:
             raise ValueError(
-                f"expiry_date is missing for security_id {security[-1]!r}, which means the "
+                f"expiry_date is missing for security_id {contract[-2]!r}, which means the "
                 f"contracts of {several[0]} and {several[1]}: correct such rows or leave them out"
             )
         completed[at] = several[0]

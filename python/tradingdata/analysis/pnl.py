@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import compress, pairwise
-from operator import sub
+from operator import add, sub
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -16,15 +15,16 @@ from ..display.text import counted
 from .changes import LotChange, after_change
 from .fills import Facts, Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
-from .isins import MATCH_BY, elsewhere
+from .isins import MATCH_BY, elsewhere, may_be_elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, about, noted, unused
-from .keys import CONTRACT, KEY, KEYED, Key, Lead
+from .keys import CONTRACT, KEY, NAMES, Key, Lead
 from .realised import (
     ATTRIBUTES,
     LONG,
     SHORT,
     UNMATCHED,
     GivenLots,
+    Later,
     Lot,
     Lots,
     Matches,
@@ -134,8 +134,7 @@ def matched(
     lots: list[Lot] | None = None
     stage, multipliers = fills, {}
     if fills.changes:
-        facts = fills.facts(_core.Groups([fills.rows], KEY))
-        multipliers = {fact.lead.contract: fact.multiplier for fact in facts}
+        multipliers = {fact.lead.contract: fact.multiplier for fact in fills.facts()}
     for start, stop in pairwise(moments):
         if fills.changes:
             stage = fills.stage(start, stop, lots, multipliers)
@@ -151,11 +150,11 @@ def matched(
             matching.settle(min(fills.last, before), prices, fills.day, shorts)
         stages.append(matching)
         if stop != datetime.max:
-            lots = list(matching.lots(matching.left))
+            lots = list(matching.lots(matching.found.open))
             for change in (change for at, change in fills.changes if at == stop):
                 lots, notes = after_change(lots, change, stage.same)
                 fills.notes += notes
-    if prices is not None and stages[-1].by_expiry(fills.last)[1][0]:
+    if prices is not None and stages[-1].left(fills.last, expired=True)[0]:
         contracts = {fact.lead.contract for stage in stages for fact in stage.facts}
         fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
@@ -166,66 +165,57 @@ def _in(zone: tzinfo, at: datetime, of: tzinfo) -> datetime:
     return at.replace(tzinfo=of).astimezone(zone)
 
 
-@dataclass
-class _Sums:
+class _Sums(NamedTuple):
     """The sums of one key, whose amounts are in the unit of the finest stage."""
 
-    facts: Facts
-    quantity: int = 0
-    cost: int = 0
-    proceeds: int = 0
-    unmatched: int = 0
-    unmatched_value: int = 0
-    held: int = 0
-    held_value: int = 0
+    quantity: int
+    cost: int
+    proceeds: int
+    unmatched: int
+    unmatched_value: int
+    held: int
+    held_value: int
 
 
 def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     """Returns what trades realise, and notes what is not known of them."""
     last, decimals = stages[-1], max(stage.decimals for stage in stages)
     sums_of: dict[Key, _Sums] = {}
+    facts_of: dict[Key, Facts] = {}  # the last that is known
     for stage in stages:
-        unit = 10 ** (decimals - stage.decimals)
-        of_key = []
-        for facts, quantity, cost, proceeds in zip(stage.facts, *stage.totals, strict=True):
-            sums = sums_of.setdefault(facts.lead.key, _Sums(facts))
-            of_key.append(sums)
-            sums.facts = facts
-            sums.quantity += quantity
-            sums.cost += cost * unit
-            sums.proceeds += proceeds * unit
-        for row, _, quantity, value in zip(*stage.unmatched, strict=True):
-            sums = of_key[stage.numbers[row]]
-            sums.unmatched += quantity
-            sums.unmatched_value += value * unit
-    still_open, expired = last.by_expiry(fills.last)
-    for row, is_long, quantity, value in zip(*still_open, strict=True):
-        sums, sign = of_key[last.numbers[row]], 1 if is_long else -1
-        sums.held += sign * quantity
-        sums.held_value += sign * value * unit
+        sums_of_stage = stage.sums(decimals, fills.last if stage is last else None)
+        for facts, sums in zip(stage.facts, sums_of_stage, strict=True):
+            key = facts.lead.key
+            before = sums_of.get(key)
+            sums_of[key] = sums if before is None else _Sums(*map(add, before, sums))
+            facts_of[key] = facts
     scale = 10**decimals
     pnl = RealisedPnl._of(
         (
-            *(*sums.facts.lead, sums.quantity, sums.cost / scale, sums.proceeds / scale),
+            *(*facts.lead, sums.quantity, sums.cost / scale, sums.proceeds / scale),
             (sums.proceeds - sums.cost) / scale,
             *(sums.unmatched, sums.unmatched_value / scale, sums.held, sums.held_value / scale),
         )
-        for sums in sums_of.values()
+        for facts, sums in zip(facts_of.values(), sums_of.values(), strict=True)
     )
     pnl.days = fills.days if fills.day is None else (fills.day,)
-    pnl._facts = {key: (sums.facts.multiplier, sums.facts.kind) for key, sums in sums_of.items()}
-    pnl._matches = lambda: _one([stage.matches() for stage in stages])
-    pnl.unmatched = _one([stage.lots(stage.unmatched, UNMATCHED) for stage in stages])
-    as_of = fills.as_of()
-    pnl.open_lots, pnl.expired = (last.lots(parts, as_of=as_of) for parts in (still_open, expired))
+    pnl._facts = {key: (facts.multiplier, facts.kind) for key, facts in facts_of.items()}
+    pnl._later = Later(
+        matches=lambda: _one([stage.matches() for stage in stages]),
+        unmatched=lambda: _one([it.lots(it.found.unmatched, UNMATCHED) for it in stages]),
+        open_lots=lambda: last.lots(last.left(fills.last, expired=False), as_of=fills.as_of()),
+        expired=lambda: last.lots(last.left(fills.last, expired=True), as_of=fills.as_of()),
+    )
     for stage in stages:
         stage.note_ties()
-        stage.note(UNOPENED, "sale", stage.unmatched)
-    last.note(EXPIRED, "lot", expired)
+        stage.note(UNOPENED, "sale", stage.found.unmatched)
+    last.note(EXPIRED, "lot", last.left(fills.last, expired=True))
     if fills.changes:
         fills.notes += [note for stage in stages for note in stage.fills.notes]
     if not fills.is_by_isin:
-        fills.notes += elsewhere(pnl)
+        sides = [(sums.held, sums.unmatched) for sums in sums_of.values()]
+        if fills.changes or may_be_elsewhere(fills.rows, fills.by_key, sides):
+            fills.notes += elsewhere(pnl)
     return pnl
 
 
@@ -262,8 +252,9 @@ class Matching:
         self.fills, self._rows, self._zone = fills, fills.rows, fills.rows.zone
         self._opening, self._settled = fills.opening, 0
         self._buy, self._sell = buy, sell
-        self._groups = _core.Groups([self._rows], KEY)
-        self.facts = fills.facts(self._groups)
+        self._groups = fills.by_key
+        self._last = self._groups.last()  # without settlements
+        self.facts = fills.facts()
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""
@@ -277,7 +268,7 @@ class Matching:
         self.numbers = self._groups.numbers()  # the number of each row's key
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
         limits = self._opening, self._settled
-        self.closings, self.unmatched, self.left, self.totals, self._tied = self._groups.match(
+        self.found = self._groups.match(
             self._buy, self.decimals, *limits, may_short, day, self._origin()
         )
 
@@ -293,7 +284,7 @@ class Matching:
         closing = []
         is_due = [expiry is not None and expiry <= last for expiry in self._expiries()]
         price_of.among(facts.lead.contract for facts in compress(self.facts, is_due))
-        for at_row, is_long, quantity, _ in zip(*self.left, strict=True):
+        for at_row, is_long, quantity, _ in zip(*self.found.open, strict=True):
             number = self.numbers[at_row]
             if not is_due[number]:
                 continue
@@ -322,10 +313,10 @@ class Matching:
         """Yields each part that was opened."""
         (times,) = self._rows.cells([*range(len(self._rows))], [_TRADED[1]])
         days = [None] * self._opening + [time.date() for time in times[self._opening :]]
-        for lot, trade, is_long, quantity, cost, proceeds in zip(*self.closings, strict=True):
+        for lot, trade, is_long, quantity, cost, proceeds in zip(*self.found.matches, strict=True):
             held = (quantity, cost) if is_long else (-quantity, -proceeds)
             yield Move(self._lead(lot), days[lot], days[trade], *held, proceeds - cost)
-        for row, is_long, quantity, value in zip(*self.left, strict=True):
+        for row, is_long, quantity, value in zip(*self.found.open, strict=True):
             held = (quantity, value) if is_long else (-quantity, -value)
             yield Move(self._lead(row), days[row], None, *held, 0)
 
@@ -335,21 +326,35 @@ class Matching:
     def _expiries(self) -> list[date | None]:
         return [facts.lead.expiry_date for facts in self.facts]
 
-    def by_expiry(self, last: date) -> tuple[Remainders, Remainders]:
-        """Returns the lots that are left, those of contracts that expired before a day apart."""
-        is_over = [expiry is not None and expiry < last for expiry in self._expiries()]
-        of_lots = [is_over[self.numbers[row]] for row in self.left[0]]
-        still_open = [not over for over in of_lots]
-        parts: Any = [
-            tuple(list(compress(values, chosen)) for values in self.left)
-            for chosen in (still_open, of_lots)
-        ]
-        return parts[0], parts[1]
+    def _are_over(self, last: date) -> list[bool]:
+        """Returns whether the contract of each key expired before a day."""
+        return [expiry is not None and expiry < last for expiry in self._expiries()]
+
+    def sums(self, decimals: int, last: date | None) -> Iterator[_Sums]:
+        """Returns the sums of each key; with a last day, also of what is open then."""
+        unit = 10 ** (decimals - self.decimals)
+        is_over = [True] * len(self.facts) if last is None else self._are_over(last)
+        quantities, costs, proceeds, unmatched, sold, held, values = self.found.totals
+        for amounts in (costs, proceeds, sold, values):
+            amounts[:] = [amount * unit for amount in amounts]
+        for number in compress(range(len(is_over)), is_over):
+            held[number] = values[number] = 0
+        return map(_Sums, quantities, costs, proceeds, unmatched, sold, held, values)
+
+    def left(self, last: date, *, expired: bool) -> Remainders:
+        """Returns the lots that are left of contracts that expired before a day, or of others."""
+        is_over = self._are_over(last)
+        if not any(is_over):
+            return ([], [], [], []) if expired else self.found.open
+        columns: tuple[list[Any], ...] = self.found.open
+        chosen = [is_over[self.numbers[row]] == expired for row in columns[0]]
+        rows, is_long, quantities, values = (list(compress(each, chosen)) for each in columns)
+        return rows, is_long, quantities, values
 
     def note_ties(self) -> None:
         """Notes purchases and sales of one second whose order nothing shows."""
         leads = [facts.lead for facts in self.facts]
-        self.fills.note_rows(TIED, dict.fromkeys(self._tied), self.numbers, leads)
+        self.fills.note_rows(TIED, dict.fromkeys(self.found.undecided), self.numbers, leads)
 
     def note(self, problem: str, noun: str, parts: Remainders) -> None:
         """Notes parts of rows by key."""
@@ -357,24 +362,24 @@ class Matching:
             text = counted(count, noun)
             self.fills.notes.append(about(self.facts[number].lead, problem, text, count))
 
-    def _columns(self, rows: list[int]) -> list[list[Any]]:
-        leads = [facts.lead for facts in self.facts]
-        columns = zip(*(leads[self.numbers[row]] for row in rows), strict=True)
-        return list(map(list, columns)) or [[] for _ in KEYED]
+    def _columns(self, rows: list[int]) -> list[Any]:
+        """Returns the leading columns: the key of each row, and the names of its last trade."""
+        last = [self._last[self.numbers[row]] for row in rows]
+        return [(self._rows, rows, KEY), (self._rows, last, NAMES)]
 
     def matches(self) -> Matches:
         """Returns which trade closed which lot."""
-        lots, trades, is_long, quantities, costs, proceeds = self.closings
+        lots, trades, is_long, quantities, costs, proceeds = self.found.matches
         sides = list(zip(lots, trades, is_long, strict=True))
         bought = [lot if was_bought else trade for lot, trade, was_bought in sides]
         sold = [trade if was_bought else lot for lot, trade, was_bought in sides]
         scale, cells = 10**self.decimals, self._rows.cells
         opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
         closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
-        columns: list[list[Any]] = [
+        columns: list[Any] = [
             *self._columns(trades),
             [LONG if was_bought else SHORT for was_bought in is_long],
-            *(*cells(bought, _TRADED), *cells(sold, _TRADED)),
+            *((self._rows, rows, _TRADED) for rows in (bought, sold)),
             *(closed, quantities),
             *([units / scale for units in column] for column in (costs, proceeds)),
             [units / scale for units in map(sub, proceeds, costs)],
@@ -392,14 +397,15 @@ class Matching:
     ) -> Lots:
         """Returns parts of rows as lots."""
         rows, is_long, quantities, values = parts
-        trade_numbers, times, *attributes = self._rows.cells(rows, [*_TRADED, *ATTRIBUTES])
-        columns: list[list[Any]] = [
+        scale = 10**self.decimals
+        columns: list[Any] = [
             *self._columns(rows),
             [side or (LONG if each else SHORT) for each in is_long],
-            *(trade_numbers, times, quantities),
-            [value / 10**self.decimals for value in values],
+            (self._rows, rows, _TRADED),
+            quantities,
+            [value / scale for value in values],
             [self.facts[self.numbers[row]].multiplier for row in rows],
-            *attributes,
+            (self._rows, rows, ATTRIBUTES),
             [as_of] * len(rows),
         ]
         return Lots._of_columns(columns, self._zone)

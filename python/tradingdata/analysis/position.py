@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date
+from operator import add, sub
 from typing import Any
 
 from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import Fills
+from .fills import Facts, Fills
 from .inputs import Multipliers, days_text
 from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
@@ -129,28 +130,41 @@ def positions(
 def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
     """Returns the positions of trades, and notes what is not known of them."""
     rows = fills.rows
-    facts = fills.facts(_core.Groups([rows], KEY))
+    facts = fills.facts()
     decimals = _core.decimals_of([(rows, "trade_value")])
-    sides = _core.Groups([rows], (*KEY, "txn_type"))
+    sides = _core.Groups([rows], ["txn_type"], fills.by_key)
     (codes,) = rows.cells(sides.first(), ["txn_type"])
+    side_of = {code: [-1] * len(facts) for code in (buy, sell)}  # by key; -1: none
+    for side, (number, code) in enumerate(zip(sides.coarser(KEY), codes, strict=True)):
+        side_of[code][number] = side
     # None of the sums is None, since rows without a value are refused.
-    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
-    sums: Any = zip(sides.counts(), quantities, values, strict=True)
-    totals = dict(zip(zip(sides.coarser(KEY), codes, strict=True), sums, strict=True))
+    sums: Any = sides.counts(), sides.sums("quantity", 0), sides.sums("trade_value", decimals)
+    for column in sums:
+        column.append(0)
+    (purchases, bought, paid), (sales, sold, received) = (
+        [[column[side] for side in side_of[code]] for column in sums] for code in (buy, sell)
+    )
     scale = 10**decimals
-    none = (0, 0, 0)
-    summed = []
-    for number, (lead, multiplier, kind) in enumerate(facts):
-        purchases, bought, paid = totals.get((number, buy), none)
-        sales, sold, received = totals.get((number, sell), none)
-        traded = [
-            (
-                quantity,
-                value / scale,
-                value / (scale * quantity * multiplier) if quantity and multiplier else None,
-            )
-            for quantity, value in ((bought, paid), (sold, received))
-        ]
-        net = (bought - sold, (received - paid) / scale)
-        summed.append((*lead, purchases + sales, *traded[0], *traded[1], *net, multiplier, kind))
-    return Positions._of(summed)
+    columns = [
+        *fills.leads(),
+        list(map(add, purchases, sales)),
+        *_traded(bought, paid, scale, facts),
+        *_traded(sold, received, scale, facts),
+        list(map(sub, bought, sold)),
+        [units / scale for units in map(sub, received, paid)],
+        [multiplier for _, multiplier, _ in facts],
+        [kind for *_, kind in facts],
+    ]
+    return Positions._of_columns(columns)
+
+
+def _traded(
+    quantities: list[int], values: list[int], scale: int, facts: list[Facts]
+) -> list[list[Any]]:
+    """Returns the columns of one side: quantity, value and average price."""
+    columns = zip(quantities, values, facts, strict=True)
+    averages = [
+        value / (scale * quantity * multiplier) if quantity and multiplier else None
+        for quantity, value, (_, multiplier, _) in columns
+    ]
+    return [quantities, [value / scale for value in values], averages]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice, Trade
@@ -232,15 +233,20 @@ class Realised(Keyed):
     open_value: float
 
 
+class Later(NamedTuple):
+    """What makes the tables of a result when they are first read, which may take as long as it."""
+
+    matches: Callable[[], Matches]
+    unmatched: Callable[[], Lots]
+    open_lots: Callable[[], Lots]
+    expired: Callable[[], Lots]
+
+
 class RealisedPnl(ResultTable[Realised]):
     """Result of ``realised_pnl``: one row for each key, with the lots behind the figures.
 
     Attributes:
         days: The days whose closing trades count, in order.
-        unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
-        open_lots: Lots still open at the end of the last day; the ``opening`` of the next.
-        expired: Lots whose contract expired before the last day and that no ``settle`` price
-            closed. They are neither realised nor open.
     """
 
     _row = Realised
@@ -254,27 +260,45 @@ class RealisedPnl(ResultTable[Realised]):
     )
 
     days: tuple[date, ...]
-    unmatched: Lots
-    open_lots: Lots
-    expired: Lots
     _facts: dict[Key, tuple[int | None, str]]  # multiplier and kind of each key
-    _matches: Matches | Callable[[], Matches]
+    _later: Later
 
-    @property
+    @cached_property
     def matches(self) -> Matches:
         """Which trade closed which lot."""
-        if callable(self._matches):  # computed on first access, which takes as long as the rest
-            self._matches = self._matches()
-        return self._matches
+        return self._later.matches()
+
+    @cached_property
+    def unmatched(self) -> Lots:
+        """Sales that neither closed nor opened a lot; not part of ``realised``."""
+        return self._later.unmatched()
+
+    @cached_property
+    def open_lots(self) -> Lots:
+        """Lots still open at the end of the last day; the ``opening`` of the next."""
+        return self._later.open_lots()
+
+    @cached_property
+    def expired(self) -> Lots:
+        """Lots whose contract expired before the last day and that no ``settle`` price closed.
+
+        They are neither realised nor open.
+        """
+        return self._later.expired()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._matches = self.matches
+        for name in Later._fields:
+            getattr(self, name)
+        vars(self).pop("_later", None)
         return super().__reduce__()
 
     def _part(self, rows: Slice) -> RealisedPnl:
         part = super()._part(rows)
-        if callable(self._matches):
-            part._matches = lambda: self.matches._of_keys(set(part._keys()))
+
+        def later(name: str) -> Any:
+            return getattr(self, name)._of_keys(set(part._keys()))
+
+        part._later = Later._make(partial(later, name) for name in Later._fields)
         return part
 
     @property

@@ -87,10 +87,13 @@ def joined_issues(
 
 
 def _of_other_clients(rows: Slice) -> list[int]:
-    if len(_core.Groups([rows], ["client_id"])) <= 1:
+    if len(rows.distinct("client_id")) <= 1:
         return []
     known = [(row, client) for row, (client,) in _rows(rows, "client_id") if client is not None]
     return [row for row, client in known if client != known[0][1]]
+
+
+_FEW = 4  # number, account, client and exchange
 
 
 def repeated(trades: Slice, identity: Sequence[str]) -> list[tuple[int, int]]:
@@ -98,9 +101,10 @@ def repeated(trades: Slice, identity: Sequence[str]) -> list[tuple[int, int]]:
 
     A trade without a number, the first field of the identity, is never recognised.
     """
-    groups = _core.Groups([trades], identity)
-    if len(groups) == len(trades):
-        return []
+    for fields in (identity[:_FEW], identity):  # mostly few of them distinguish all trades
+        groups = _core.Groups([trades], fields)
+        if len(groups) == len(trades):
+            return []
     first, numbers = groups.first(), trades.column(identity[0])
     return [
         (first[group], row)

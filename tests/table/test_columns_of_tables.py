@@ -1,0 +1,81 @@
+"""The columns of which the core makes tables, and the values that a column has."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import at, book, trade
+from tradingdata import _core
+from tradingdata.table.rows import row_type
+
+LONG = "a name that is longer than a cell"
+ROWS: _core.Slice = book(
+    trade(0, "B", 1, 1.0),
+    trade(1, "B", 1, 1.0, second=60, display_name=LONG),
+    trade(2, "S", 1, 1.0, second=86_400, display_name=LONG),
+    trade(3, "S", 1, 1.0, exch_trade_time=None),
+    trade(4, "S", 1, 1.0, second=61, display_name="short"),
+)._rows
+PART = ROWS[1:]
+
+
+def made(*columns: Any) -> dict[str, list[Any]]:
+    kind = row_type("Made", [("number", "integer", ""), ("name", "text", ""), ("day", "date", "")])
+    return _core.table_of(kind, list(columns)).to_dict(["number", "name", "day"])
+
+
+def test_columns_of_a_slice_stand_beside_lists_of_values() -> None:
+    """A date is the day of a time; the row -1 has no values."""
+    at_rows = [3, -1, 0, 2]
+    columns = PART, at_rows, ["display_name", "exch_trade_time"]
+    assert made([1, 2, None, 4], columns) == {
+        "number": [1, 2, None, 4],
+        "name": ["short", None, LONG, None],
+        "day": [at(61).date(), None, at(60).date(), None],
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "error"),
+    [
+        (([1], ["x"]), ValueError),
+        (([1], ["x"], [None], [None]), ValueError),
+        (([1], (PART, [0], ["symbol", "expiry_date", "expiry_date"])), ValueError),
+        (([1, 2], (PART, [0], ["symbol", "expiry_date"])), ValueError),
+        (([1], (PART, [0], ["expiry_date", "symbol"])), ValueError),
+        (([1], (PART, [0], ["symbol", "expiry"])), KeyError),
+        (([1], (PART, [4], ["symbol", "expiry_date"])), IndexError),
+        (([1], (PART, [-2], ["symbol", "expiry_date"])), IndexError),
+    ],
+)
+def test_columns_that_are_no_table_are_refused(columns: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        made(*columns)
+
+
+def test_each_value_of_a_column_is_listed_once_in_order() -> None:
+    assert PART.distinct("display_name") == [LONG, None, "short"]
+    assert PART.distinct("txn_type") == ["B", "S"]
+    assert PART.distinct("exch_trade_time") == [at(60), at(86_400), None, at(61)]
+    day = at(0).date()
+    assert PART.distinct("exch_trade_time.day") == [day, day + dt.timedelta(days=1), None]
+    assert td.TradeBook()._rows.distinct("account") == []
+    prices = book(*(trade(0, "B", 1, 1.0, traded_price=price) for price in (0.0, -0.0, 1.0)))
+    assert prices._rows.distinct("traded_price") == [0, 1]
+    with pytest.raises(KeyError):
+        PART.distinct("exch_trade")
+    with pytest.raises(TypeError):
+        PART.distinct("quantity.day")
+
+
+def test_groups_within_groups_are_those_of_both_keys() -> None:
+    outer = _core.Groups([PART], ["display_name"])
+    both = _core.Groups([PART], ["display_name", "txn_type"])
+    assert _core.Groups([PART], ["txn_type"], outer).numbers() == both.numbers() == [0, 1, 2, 3]
+    assert _core.Groups([PART], [], outer).numbers() == outer.numbers() == [0, 0, 1, 2]
+    with pytest.raises(ValueError, match="same rows"):
+        _core.Groups([ROWS], ["txn_type"], outer)
