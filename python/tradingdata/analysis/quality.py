@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _core
 from .._core import Slice
@@ -15,7 +14,7 @@ from .checks import check_codes, require_values
 from .fills import Proof, multipliers_at
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries
 from .issues import NO_ENTRY, UNPROVED, Note, noted
-from .keys import ORDER_KEY, SAME, OfOrder, leads_at
+from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, leads_at
 from .result_table import BY_ORDER, ResultTable
 
 
@@ -120,108 +119,95 @@ def execution_quality(
     rows, fills = both_books(orders, trades)
     require_values(fills, "quantity", "trade_value")
     fills, entered, unknown = with_entries(fills, rows)
+    rows = _by_order(rows)
     sides = _core.Groups([rows, fills], (*ORDER_KEY, "txn_type"))
-    places = _core.decimals_of([(rows, "quantity")])
-    decimals = _core.decimals_of([(fills, "trade_value"), (rows, "price")])
-    measured, notes = [], []
+    size = sum(map(bool, sides.counts()))  # those that have an order come first
+    first, legs = sides.first()[:size], sides.counts()[:size]
+    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
+    proofs = multipliers_at(fills, sides.first(1)[:size], "row {}".format, lookup)
     numbers = sides.numbers(1) if entered else []
     doubtful = {numbers[row] for row in entered}
-    all_sides = _executions(sides, rows, fills, places, decimals, multipliers)
-    opened = _first_received(all_sides)
+    notes = []
+    if unknown or doubtful or any(proof.lacks for proof in proofs):
+        notes = _doubts(leads_at(rows, first), proofs, doubtful, unknown)
+
+    places = _core.decimals_of([(rows, "quantity")])
+    decimals = _core.decimals_of([(fills, "trade_value"), (rows, "price")])
     unit, scale = 10**places, 10**decimals
-    for side in all_sides:
-        lead = side.lead
-        if side.proof.lacks:
-            notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {side.proof.lacks}"))
-        is_doubtful = side.number in doubtful
-        if unknown and (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
-            text = f"order {lead.order_no}: trades of this number may be of another day"
-            notes.append(Note(lead, NO_ENTRY, text))
-            is_doubtful = True
-        elif is_doubtful:
-            text = f"order {lead.order_no}: trades matched by their order_no"
-            notes.append(Note(lead, NO_ENTRY, text))
-        quantity = None if side.quantity is None else side.quantity / unit
-        shares = side.filled * (side.proof.multiplier or 0)
-        price = side.price if side.price and side.likeness == SAME else None
-        improvement = None
-        if price is not None and shares and lead.txn_type in (buy, sell):
-            sign = 1 if lead.txn_type == buy else -1
-            improvement = sign * (side.prices // side.legs * shares - side.value)
-        measured.append(
-            (
-                *lead,
-                quantity,
-                side.filled,
-                side.filled / quantity if quantity and not is_doubtful else None,
-                side.fills,
-                side.entered,
-                side.started,
-                side.ended,
-                *_latency_and_wait(side, opened),
-                _latency(side.received, side.started),
-                _latency(side.received, side.ended),
-                price,
-                side.value / (scale * shares) if shares else None,
-                None if improvement is None else improvement / (scale * shares),
-                None if improvement is None else improvement / scale,
-            )
+    ordered = [units and units / unit for units in sides.sums("quantity", places)[:size]]
+    filled: Any = sides.sums("quantity", 0, 1)[:size]
+    values = sides.sums("trade_value", decimals, 1)[:size]
+    shares = [
+        quantity * (proof.multiplier or 0) for quantity, proof in zip(filled, proofs, strict=True)
+    ]
+    given, codes, exchanges = rows.cells(first, ["price", "txn_type", "exchange"])
+    alike = sides.likenesses("price")[:size]
+    prices = [
+        price if price and likeness == SAME else None
+        for price, likeness in zip(given, alike, strict=True)
+    ]
+    signs = {buy: 1, sell: -1}
+    sums: Any = sides.sums("price", decimals)[:size]
+    improvements = [
+        signs[code] * (total // count * held - value) if price and held and code in signs else None
+        for price, held, code, total, count, value in zip(
+            prices, shares, codes, sums, legs, values, strict=True
         )
-    return noted(ExecutionQuality._of(measured, rows.zone), notes)
-
-
-class _Execution(NamedTuple):
-    """A side of an order and its trades, added up exactly."""
-
-    lead: Any
-    number: int
-    order: int
-    price: float | None
-    legs: int
-    quantity: int | None
-    prices: Any
-    triggers: int | None
-    likeness: int  # whether the prices of the legs are equal
-    entered: datetime | None
-    received: datetime | None
-    filled: int
-    value: int
-    fills: int
-    started: datetime | None
-    ended: datetime | None
-    proof: Proof
-
-
-def _executions(
-    sides: _core.Groups,
-    orders: Slice,
-    trades: Slice,
-    places: int,
-    decimals: int,
-    multipliers: Multipliers | None,
-) -> list[_Execution]:
-    """Returns the sides that have an order, those of one order together."""
-    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
-    columns: Any = zip(
-        leads_at(orders, sides.first()),
-        range(len(sides)),
-        sides.coarser(ORDER_KEY),
-        *orders.cells(sides.first(), ["price"]),
-        sides.counts(),
-        sides.sums("quantity", places),
-        sides.sums("price", decimals),
-        sides.sums("trigger_price", _core.decimals_of([(orders, "trigger_price")])),
-        sides.likenesses("price"),
-        *(sides.extremes(name, greatest=False) for name in _TIMES),
-        sides.sums("quantity", 0, 1),
-        sides.sums("trade_value", decimals, 1),
-        sides.counts(1),
-        *(sides.extremes("exch_trade_time", greatest, 1) for greatest in (False, True)),
-        multipliers_at(trades, sides.first(1), "row {}".format, lookup),
-        strict=True,
+    ]
+    started, ended = (
+        sides.extremes("exch_trade_time", greatest, 1)[:size] for greatest in (False, True)
     )
-    executed = [side for side in map(_Execution._make, columns) if side.legs]
-    return sorted(executed, key=attrgetter("order"))
+    entry, received = (sides.extremes(name, greatest=False)[:size] for name in _TIMES)
+    triggers = sides.sums("trigger_price", _core.decimals_of([(rows, "trigger_price")]))[:size]
+    columns = [
+        (rows, first, ORDER_COLUMNS),
+        ordered,
+        filled,
+        [
+            quantity / whole if whole and number not in doubtful else None
+            for number, (quantity, whole) in enumerate(zip(filled, ordered, strict=True))
+        ],
+        sides.counts(1)[:size],
+        *(entry, started, ended),
+        *_latencies_and_waits(exchanges, entry, received, started, triggers),
+        *(list(map(_latency, received, times)) for times in (started, ended)),
+        prices,
+        [
+            value / (scale * held) if held else None
+            for value, held in zip(values, shares, strict=True)
+        ],
+        [
+            None if units is None else units / (scale * held)
+            for units, held in zip(improvements, shares, strict=True)
+        ],
+        [None if units is None else units / scale for units in improvements],
+    ]
+    return noted(ExecutionQuality._of_columns(columns, rows.zone), notes)
+
+
+def _by_order(rows: Slice) -> Slice:
+    """Returns orders in which the sides of one order are together."""
+    numbers = _core.Groups([rows], ORDER_KEY).numbers()
+    if numbers == sorted(numbers):
+        return rows
+    return rows.take(sorted(range(len(rows)), key=numbers.__getitem__))
+
+
+def _doubts(
+    leads: list[Any], proofs: list[Proof], doubtful: set[int], unknown: set[Key]
+) -> list[Note]:
+    """Returns what is not known of sides; adds to ``doubtful`` those of ``unknown`` orders."""
+    notes = []
+    for number, (lead, proof) in enumerate(zip(leads, proofs, strict=True)):
+        text = f"order {lead.order_no}: "
+        if proof.lacks:
+            notes.append(Note(lead, UNPROVED, text + proof.lacks))
+        if (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
+            doubtful.add(number)
+            notes.append(Note(lead, NO_ENTRY, f"{text}trades of this number may be of another day"))
+        elif number in doubtful:
+            notes.append(Note(lead, NO_ENTRY, f"{text}trades matched by their order_no"))
+    return notes
 
 
 def _latency(start: datetime | None, end: datetime | None) -> float | None:
@@ -235,33 +221,33 @@ _TIMES = ("order_date_time", "exch_order_time")
 _OPEN = time(9, 15)
 _LONGEST = timedelta(minutes=5)  # between entry and the first order that the exchange took
 
-Opened = dict[tuple[str | None, date], datetime]
+Times = list[datetime | None]
 
 
-def _first_received(sides: list[_Execution]) -> Opened:
-    """Returns when each exchange took its first order of each day."""
-    opened: Opened = {}
-    for side in sides:
-        if side.received is not None:
-            key = side.lead.exchange, side.received.date()
-            if side.received < opened.setdefault(key, side.received):
-                opened[key] = side.received
-    return opened
-
-
-def _latency_and_wait(side: _Execution, opened: Opened) -> tuple[float | None, float | None]:
+def _latencies_and_waits(
+    exchanges: list[Any], entered: Times, received: Times, started: Times, triggers: list[Any]
+) -> tuple[list[float | None], list[float | None]]:
     """Returns the seconds from entry to the exchange: a latency, or else a wait.
 
     That an exchange had taken no order yet shows that it was not open, unless it is this order
     which was the first: then only the time of day does, or how long it took.
     """
-    start, end = side.entered, side.received
-    seconds, has_waited = _latency(start, end), bool(side.triggers)
-    if start is not None and end is not None:
-        first = opened[side.lead.exchange, end.date()]
-        if start < first and not has_waited:
-            clock = start if start.tzinfo is None else start.astimezone(IST)
-            has_waited = clock.time() < _OPEN or first - start > _LONGEST
-        if side.started is not None and side.started < end:  # changed after a trade
-            seconds = None
-    return (None, seconds) if has_waited else (seconds, None)
+    opened: dict[tuple[str | None, date], datetime] = {}  # first order of each exchange and day
+    for exchange, at in zip(exchanges, received, strict=True):
+        if at is not None and at < opened.setdefault((exchange, at.date()), at):
+            opened[exchange, at.date()] = at
+    latencies: list[float | None] = []
+    waits: list[float | None] = []
+    columns = zip(exchanges, entered, received, started, triggers, strict=True)
+    for exchange, start, end, traded, trigger in columns:
+        seconds, has_waited = _latency(start, end), bool(trigger)
+        if start is not None and end is not None:
+            first = opened[exchange, end.date()]
+            if start < first and not has_waited:
+                clock = start if start.tzinfo is None else start.astimezone(IST)
+                has_waited = clock.time() < _OPEN or first - start > _LONGEST
+            if traded is not None and traded < end:  # changed after a trade
+                seconds = None
+        latencies.append(None if has_waited else seconds)
+        waits.append(seconds if has_waited else None)
+    return latencies, waits

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import repeat
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -15,10 +14,10 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import Proof, multipliers_at
+from .fills import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries
 from .issues import UNPROVED, Note, noted
-from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder, leads_at
+from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
 from .result_table import BY_ORDER, ResultTable
 
 AGREES = "agrees"
@@ -31,7 +30,6 @@ _DIFFERS = {
     "security_id": "security differs",
     "product": "product differs",
 }
-_compared = attrgetter(*_DIFFERS)
 
 
 @declared
@@ -182,27 +180,58 @@ def compared(
         fills = fills.take(numbers)
         entered = {at for at, row in enumerate(numbers) if row in entered}
     sides = _core.Groups([order_rows, fills], (*ORDER_KEY, "txn_type"))
+    legs, trades_of = sides.counts(), sides.counts(1)
+    pairs = _pairs(sides.coarser(ORDER_KEY), legs, trades_of)
+    of_orders, of_trades = ([pair[book] for pair in pairs] for book in (0, 1))
+    first = _at(sides.first(), of_orders), _at(sides.first(1), of_trades)
+    leads = order_rows.cells(first[0], ORDER_COLUMNS)
+    only = [at for at, side in enumerate(of_orders) if not legs[side]]  # trades without a leg
+    others = fills.cells([first[1][at] for at in only], ORDER_COLUMNS)
+    for column, values in zip(leads, others, strict=True):
+        for at, value in zip(only, values, strict=True):
+            column[at] = value
+    leads[2] = [time and time.date() for time in leads[2]]
     decimals = _core.decimals_of([(order_rows, "avg_traded_price"), (fills, "trade_value")])
     places = _core.decimals_of([(order_rows, "traded_qty")])
-    filled = sides.sums("traded_qty", places)
-    paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
-    legs = _book_sides(sides, 0, order_rows, also_entered, filled, paid)
-    traded, values = sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1)
-    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
-    proofs = multipliers_at(fills, sides.first(1), lambda row: f"row {numbers[row]}", lookup)
-    executed = _book_sides(sides, 1, fills, entered, traded, values, proofs)
     scale = 10 ** (decimals + places)
     units = _Units(10**places, scale, *(Fraction(repr(tolerance)) * scale).as_integer_ratio())
     known = _Coverage(began, set(covered), unknown | also_unknown)
-    rows, notes = [], []
-    for leg, fill in _pairs(sides.coarser(ORDER_KEY), legs, executed):
-        lead = (leg if leg.rows else fill).lead
-        rows.append((*lead, _finding(leg, fill, units, known), *_amounts(leg, fill, units)))
-        if fill.proof.lacks:
-            notes.append(Note(lead, UNPROVED, f"order {lead.order_no}: {fill.proof.lacks}"))
-    result = Reconciliation._of(rows)
+    lookup = None if multipliers is None else Lookup("multipliers", multipliers)
+    proofs = multipliers_at(fills, first[1], lambda row: f"row {numbers[row]}", lookup)
+    lacking = [
+        {of_book[row] for of_book in [sides.numbers(part)] for row in rows} if rows else set()
+        for part, rows in enumerate((also_entered, entered))
+    ]
+    filled = sides.sums("traded_qty", places)
+    paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
+    columns = [
+        *(_at(legs, of_orders), _at(trades_of, of_trades)),
+        [filled[side] if legs[side] else None for side in of_orders],
+        _at(sides.sums("quantity", 0, 1), of_trades),
+        [paid[side] if legs[side] else None for side in of_orders],
+        _at(sides.sums("trade_value", decimals, 1), of_trades),
+        [proof.multiplier for proof in proofs],
+    ]
+    facts = zip(
+        zip(*leads[: len(ORDER_KEY)], strict=True),
+        *columns,
+        _differences(sides, (order_rows, fills), (of_orders, of_trades), first),
+        [leg in lacking[0] or fill in lacking[1] for leg, fill in pairs],
+        strict=True,
+    )
+    findings = [_finding(pair, units, known) for pair in map(_Pair._make, facts)]
+    result = Reconciliation._of_columns([*leads, findings, *_amounts(units, *columns)])
     result.other_days = total - len(fills)
+    notes = [
+        Note([column[at] for column in leads], UNPROVED, f"order {leads[5][at]}: {proof.lacks}")
+        for at, proof in enumerate(proofs)
+        if proof.lacks
+    ]
     return result, notes
+
+
+def _at(values: Sequence[Any], numbers: list[int]) -> list[Any]:
+    return list(map(values.__getitem__, numbers))
 
 
 def _days_by_party(rows: Slice, field: str) -> dict[Key, set[date]]:
@@ -238,127 +267,118 @@ class _Units(NamedTuple):
     of: int
 
 
-class _BookSide(NamedTuple):
-    """A side of an order in one of the books, whose rows are added up; None if one lacks a value.
+class _Pair(NamedTuple):
+    """A side of an order in both books, whose rows are added up; None if one lacks a value.
 
     The quantity of an order is in units, and its value a product; those of trades are not.
     """
 
-    rows: int
+    key: Key
+    legs: int
+    fills: int
     quantity: Any
+    traded: Any
     value: Any
-    likenesses: tuple[int, ...] = ()
-    proof: Proof = Proof(None)
-    lead: Any = None
-    lacks_entry: bool = False
+    trades_value: Any
+    multiplier: int | None
+    difference: str
+    lacks_entry: bool
 
 
-_NONE = _BookSide(0, None, None), _BookSide(0, 0, 0)  # no leg, and no trade
+def _pairs(orders: list[int], legs: list[int], fills: list[int]) -> list[tuple[int, int]]:
+    """Returns which side of an order in the order book belongs to which in the trade book.
 
-
-def _book_sides(
-    sides: _core.Groups,
-    part: int,
-    rows: Slice,
-    lacking: set[int],
-    quantities: list[int | None],
-    values: list[int | None],
-    proofs: Iterable[Proof] = repeat(Proof(None)),
-) -> list[_BookSide]:
-    """Returns each side in one of the books; ``lacking`` are rows without a time of entry."""
-    likenesses = zip(*(sides.likenesses(name, part) for name in _DIFFERS), strict=True)
-    leads = leads_at(rows, sides.first(part))
-    sums = sides.counts(part), quantities, values
-    columns = zip(*sums, likenesses, proofs, leads, repeat(False), strict=False)
-    of_book = [_BookSide._make(facts) if facts[0] else _NONE[part] for facts in columns]
-    numbers = sides.numbers(part) if lacking else []
-    for number in {numbers[row] for row in lacking}:
-        of_book[number] = of_book[number]._replace(lacks_entry=True)
-    return of_book
-
-
-Pairs = list[tuple[_BookSide, _BookSide]]
-
-
-def _pairs(orders: list[int], legs: list[_BookSide], fills: list[_BookSide]) -> Pairs:
-    """Returns which side of an order in the order book belongs to which in the trade book."""
-    pairs = list(zip(legs, fills, strict=True))
+    Given are the order of each side, and the numbers of its legs and trades.
+    """
     if max(orders, default=-1) + 1 == len(orders):  # no order has two sides
-        return pairs
-    of_order: dict[int, Pairs] = {}
-    for order, pair in zip(orders, pairs, strict=True):
-        of_order.setdefault(order, []).append(pair)
-    return [pair for same_order in of_order.values() for pair in _crossed(same_order)]
+        return [(side, side) for side in range(len(orders))]
+    of_order: dict[int, list[int]] = {}
+    for side, order in enumerate(orders):
+        of_order.setdefault(order, []).append(side)
+    return [pair for sides in of_order.values() for pair in _crossed(sides, legs, fills)]
 
 
-def _crossed(pairs: Pairs) -> Pairs:
+def _crossed(sides: list[int], legs: list[int], fills: list[int]) -> list[tuple[int, int]]:
     """Returns the sides of one order, those without a leg last.
 
     Where a single side is left over in each book, the two are one pair, whose sides differ.
     """
-    without_leg = [fill for leg, fill in pairs if not leg.rows]
-    without_fill = [leg for leg, fill in pairs if not fill.rows]
+    without_leg = [side for side in sides if not legs[side]]
+    without_fill = [side for side in sides if not fills[side]]
     if len(without_leg) == len(without_fill) == 1:
-        return [(leg, fill if fill.rows else without_leg[0]) for leg, fill in pairs if leg.rows]
-    return sorted(pairs, key=lambda pair: not pair[0].rows)
+        return [(side, side if fills[side] else without_leg[0]) for side in sides if legs[side]]
+    return [(side, side) for side in sorted(sides, key=lambda side: not legs[side])]
 
 
-def _finding(leg: _BookSide, fill: _BookSide, units: _Units, known: _Coverage) -> str:
+def _finding(pair: _Pair, units: _Units, known: _Coverage) -> str:
     """Returns what the comparison of a side finds."""
-    lead = (leg if leg.rows else fill).lead
-    party, number = lead[:2], (lead.exchange, lead.segment, lead.order_no)
-    is_known = leg.quantity is not None and fill.quantity is not None
-    lacks = leg.quantity - fill.quantity * units.quantity if is_known else None
-    multiplier = fill.proof.multiplier
-    if lacks != 0 and (*party, *number) in known.unknown:
+    account, client, _, *number = pair.key
+    is_known = pair.quantity is not None and pair.traded is not None
+    lacks = pair.quantity - pair.traded * units.quantity if is_known else None
+    if lacks != 0 and (account, client, *number) in known.unknown:
         return VALUE_MISSING
-    if not leg.rows:
-        return "no order" if party in known.covered else "order book empty"
+    if not pair.legs:
+        return "no order" if (account, client) in known.covered else "order book empty"
     if lacks is None:
         return VALUE_MISSING
-    if not fill.rows:
-        return _shortage(lead, lacks, known) or "no trades" if leg.quantity else AGREES
-    if (difference := _difference(leg, fill)) != AGREES:
-        return difference
+    if not pair.fills:
+        return _shortage(pair.key, lacks, known) or "no trades" if pair.quantity else AGREES
+    if pair.difference != AGREES:
+        return pair.difference
     if lacks:
-        return _shortage(lead, lacks, known) or "quantity differs"
-    if leg.lacks_entry or fill.lacks_entry:
+        return _shortage(pair.key, lacks, known) or "quantity differs"
+    if pair.lacks_entry or None in (client, *number, pair.value, pair.trades_value):
         return VALUE_MISSING
-    if None in (lead.client_id, *number, leg.value, fill.value):
-        return VALUE_MISSING
-    if multiplier is None:
+    if pair.multiplier is None:
         return UNKNOWN
-    apart = abs(leg.value * multiplier - fill.value * units.quantity)
-    is_apart = apart * units.of > units.allowed * fill.quantity * multiplier
+    apart = abs(pair.value * pair.multiplier - pair.trades_value * units.quantity)
+    is_apart = apart * units.of > units.allowed * pair.traded * pair.multiplier
     return "price differs" if is_apart else AGREES
 
 
-def _shortage(lead: Any, lacks: int, known: _Coverage) -> str:
+def _shortage(key: Key, lacks: int, known: _Coverage) -> str:
     """Returns the finding on what the trades lack of an order of a day before all of them."""
-    is_early = lead.day is not None and lead.day < known.began.get(lead[:2], date.min)
+    is_early = key[2] is not None and key[2] < known.began.get(key[:2], date.min)
     return "earlier days missing" if is_early and lacks > 0 else ""
 
 
-def _difference(leg: _BookSide, fill: _BookSide) -> str:
-    """Returns the finding on the fields that must be the same."""
-    values = _compared(leg.lead), _compared(fill.lead)
-    facts = zip(_DIFFERS.values(), leg.likenesses, fill.likenesses, *values, strict=True)
-    for finding, likeness, other, value, other_value in facts:
-        if likeness | other != SAME or value != other_value:
-            return VALUE_MISSING if (likeness | other) & SOME_MISSING else finding
-    return AGREES
+def _differences(sides: _core.Groups, books: Any, numbers: Any, first: Any) -> list[str]:
+    """Returns the finding on the fields that must be the same in each pair.
+
+    Of both books, the rows are given, and the number and first row of the side in each pair.
+    """
+    findings = [AGREES] * len(first[0])
+    for name, finding in _DIFFERS.items():
+        alike = (_at(sides.likenesses(name, part), numbers[part]) for part in (0, 1))
+        values = (rows.cells(at, [name])[0] for rows, at in zip(books, first, strict=True))
+        for at, (likeness, other, value, other_value) in enumerate(
+            zip(*alike, *values, strict=True)
+        ):
+            both = likeness | other
+            if (both != SAME or value != other_value) and findings[at] == AGREES:
+                findings[at] = VALUE_MISSING if both & SOME_MISSING else finding
+    return findings
 
 
-def _amounts(leg: _BookSide, fill: _BookSide, units: _Units) -> tuple[Any, ...]:
+def _amounts(units: _Units, legs: list[int], fills: list[int], *sums: Any) -> list[Any]:
     """Returns the columns after the finding."""
-    multiplier, shares, unit, scale = fill.proof.multiplier, fill.quantity, *units[:2]
-    return (
-        *(leg.rows, fill.rows, _ratio(leg.quantity, 1, unit), shares),
-        _ratio(leg.value, unit, leg.quantity and scale * leg.quantity),
-        _ratio(fill.value, unit, multiplier and shares and scale * multiplier * shares),
-        0.0 if leg.value == 0 else _ratio(leg.value, multiplier, scale),
-        *(_ratio(fill.value, unit, scale), multiplier),
-    )
+    ordered, traded, products, values, multipliers = sums
+    unit, scale = units[:2]
+    quantities = [quantity and scale * quantity for quantity in ordered]
+    shares = [
+        multiplier and quantity and scale * multiplier * quantity
+        for multiplier, quantity in zip(multipliers, traded, strict=True)
+    ]
+    return [
+        *(legs, fills, list(map(_ratio, ordered, repeat(1), repeat(unit))), traded),
+        list(map(_ratio, products, repeat(unit), quantities)),
+        list(map(_ratio, values, repeat(unit), shares)),
+        [
+            0.0 if product == 0 else _ratio(product, multiplier, scale)
+            for product, multiplier in zip(products, multipliers, strict=True)
+        ],
+        *(list(map(_ratio, values, repeat(unit), repeat(scale))), multipliers),
+    ]
 
 
 def _ratio(amount: int | None, count: int | None, whole: int | None) -> float | None:

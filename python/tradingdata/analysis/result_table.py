@@ -104,7 +104,7 @@ class ResultTable(Table[Record]):
         return cls._of_columns(columns or [[] for _ in kinds_of(cls._row)], zone)
 
     @classmethod
-    def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
+    def _of_columns(cls, columns: Sequence[Any], zone: tzinfo | None = None) -> Self:
         """Returns a table of columns, sorted by rank; ``zone`` is that of the times."""
         table = super()._of_columns(columns, zone)
         ranks = table._ranks()
@@ -116,8 +116,10 @@ class ResultTable(Table[Record]):
         rank, zero = self._view.rank, self._view.zero
         if not rank:
             return []
-        sizes, zeros = self._column(rank), self._column(zero or rank)
-        return [(not zero, -abs(size or 0)) for size, zero in zip(sizes, zeros, strict=True)]
+        sizes = [-abs(size or 0) for size in self._column(rank)]
+        if not zero:
+            return sizes
+        return [(not held, size) for size, held in zip(sizes, self._column(zero), strict=True)]
 
     def _sum(self, name: str) -> float:
         return exact_sum(self._column(name))
