@@ -107,10 +107,7 @@ class Book(Table[Record]):
         """Returns the labels of the rows. A heading names a single one, or says how many."""
         if self._response is not None and self._response.account:
             return [self._response.account]
-        if "account" not in self._kinds:
-            return []
-        (labels,) = self._rows.cells(_core.Groups([self._rows], ["account"]).first(), ["account"])
-        return labels
+        return self._rows.distinct("account") if "account" in self._kinds else []
 
     def _view_of_rows(self) -> View:
         if len(self._accounts()) > 1:

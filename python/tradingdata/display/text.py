@@ -100,7 +100,7 @@ class Shown:
         if first is None:
             return ""
         day = first.date()
-        if any(len(table.filter(**{f"{name}__ne": {day, None}})) for name in names):
+        if any({*table._rows.distinct(f"{name}.day")} - {day, None} for name in names):
             return ""
         for _, texts in filter(None, self.rows):
             for at in self.times:
