@@ -134,6 +134,17 @@ def test_each_log_file(damage: Callable[[Path], None], number: int, root: Path) 
     read_everything(root)
 
 
+def test_a_log_file_that_was_restored_is_read_again(root: Path) -> None:
+    archive = td.Archive(root)
+    file = log_files(root)[2]  # the trades of the second day
+    content = file.read_bytes()
+    file.write_bytes(b"")
+    with pytest.raises(td.ArchiveError, match="2026-11-19"):
+        archive.trades(DAYS[1])
+    file.write_bytes(content)
+    assert len(archive.trades(DAYS[1])) == 20
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_the_log_of_an_unchanged_response(damage: Callable[[Path], None], root: Path) -> None:
     """Which has no rows; the last one alone is a fetch that nobody saw."""

@@ -44,16 +44,17 @@ class Log:
         self.since: dict[str, str] = {}
         self.retired: dict[str, tuple[str, str]] = {}  # when it was retired, and the last day
 
-    def update(self, contents: Mapping[str, Json]) -> Log:
-        """Returns this log with the commits that are there, or another one if some are not."""
-        new = set(contents) - self.commits.keys()
-        lines = [line for path in new for line in contents[path]["lines"]]
+    def update(self, new: Mapping[str, Json], paths: set[str]) -> Log:
+        """Returns this log with new commits, or another one if commits are not in paths now."""
+        lines = [line for content in new.values() for line in content["lines"]]
         withdrawn = {line["withdraws"] for line in lines if line["source"] == "withdraw"}
         log = self
-        if self.commits.keys() - contents.keys() or not withdrawn <= self.withdrawn:
-            log, new = Log(self.withdrawn | withdrawn), set(contents)
+        if self.commits.keys() - paths or not withdrawn <= self.withdrawn:
+            log = Log(self.withdrawn | withdrawn)
+            known = {path: self.commits[path] for path in self.commits.keys() & paths}
+            new = {**known, **new}
         for path in sorted(new):
-            log._add(path, contents[path])
+            log._add(path, new[path])
         return log
 
     def _add(self, path: str, content: Json) -> None:

@@ -19,7 +19,6 @@ import os
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -66,6 +65,7 @@ class Store:
 
     def _renew(self) -> None:
         self._log = Log()
+        self._names: dict[str, set[str]] = {}  # by folder of the log, of which `_log` was made
         self._lock = threading.RLock()
         self._process = os.getpid()
 
@@ -109,26 +109,27 @@ class Store:
         """Returns the log with everything that was written before the call; hold the lock."""
         for _ in range(5):
             folders = [f"log/{month}" for month in self.folder.names("log")]
-            names = [(folder, name) for folder in folders for name in self.folder.names(folder)]
+            names = {folder: self.folder.names(folder) for folder in folders}
+            if names == self._names and not self._log.damaged:  # files never change
+                return self._log
+            paths = {f"{folder}/{name}" for folder in names for name in names[folder]}
             damaged: dict[str, str] = {}
             contents: dict[str, Json] = {}
             try:
-                for folder, name in names:
-                    path = f"{folder}/{name}"
-                    if path in self._log.commits:
-                        contents[path] = self._log.commits[path]
-                    elif name.endswith(".json"):
+                for path in paths - self._log.commits.keys():
+                    if path.endswith(".json"):
                         content = self.folder.read(path)
-                        digest = name.rpartition("-")[2].removesuffix(".json")
+                        digest = path.rpartition("-")[2].removesuffix(".json")
                         if hashlib.sha256(content).hexdigest()[: len(digest)] == digest:
                             contents[path] = json.loads(content)
                         else:
-                            damaged[_commit_of(name)] = f"{path} is not as it was written"
+                            damaged[_commit_of(path)] = f"{path} is not as it was written"
             except FileNotFoundError:  # it was merged and deleted meanwhile
                 continue
-            self._log = self._log.update(contents)
+            self._log = self._log.update(contents, paths)
             self._log.damaged = damaged
-            self._log.drafts = {_commit_of(name) for _, name in names if name.endswith(_DRAFT)}
+            self._log.drafts = {_commit_of(path) for path in paths if path.endswith(_DRAFT)}
+            self._names = names
             return self._log
         raise ArchiveError(f"{self.root} is changing all the time: try again later", file=self.root)
 
@@ -308,8 +309,8 @@ class Store:
             By how many the number of log files and row files that are read decreased.
         """
         with self.lock:
-            counts = Counter(path.split("/")[1] for path in self._log.commits)
-        due = {x for x in counts if counts[x] > _MANY and x < f"{self._now():%Y-%m}"}
+            months = [folder.split("/")[1] for folder, x in self._names.items() if len(x) > _MANY]
+        due = {month for month in months if month < f"{self._now():%Y-%m}"}
         if many and not due:
             return 0
         own = Store(self.folder, self._now)  # with its own lock, so that readers need not wait
@@ -321,10 +322,10 @@ class Store:
                 file=self.root,
             )
         before = _count(log)
-        months: dict[str, list[str]] = {}
+        paths_of: dict[str, list[str]] = {}
         for path in sorted(log.commits.keys() - log.merged().keys()):
-            months.setdefault(path.split("/")[1], []).append(path)
-        for month, paths in months.items():
+            paths_of.setdefault(path.split("/")[1], []).append(path)
+        for month, paths in paths_of.items():
             if len(paths) > 1 and (not many or month in due):
                 own._merge(log, month, paths, merge)
         own._sweep(own.log())
