@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <netdb.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -93,6 +95,22 @@ TEST_CASE("a transport is woken safely while it gives up lookups") {
     transport->cancel(id);
   }
   CHECK(arrivals.size() <= 50);
+}
+
+TEST_CASE("a forked child is told once that a call of its parent is lost") {
+  const Stall stall;
+  const auto transport = make_curl_transport(stalled_options());
+  const Request request = request_to("https://stalled.test/");
+  transport->start(1, request, {std::chrono::seconds(5), std::chrono::seconds(5)});
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<Arrival> arrivals;
+    for (int i = 0; i < 2; ++i) transport->pump(steady_clock::now(), arrivals);
+    _exit(arrivals.size() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 #endif
