@@ -17,7 +17,7 @@ from .fills import Facts, Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere, may_be_elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, about, noted, unused
-from .keys import CONTRACT, KEY, NAMES, Key, Lead
+from .keys import CONTRACT, KEY, KEYED, NAMES, Key, Lead
 from .realised import (
     ATTRIBUTES,
     LONG,
@@ -190,14 +190,19 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
             sums_of[key] = sums if before is None else _Sums(*map(add, before, sums))
             facts_of[key] = facts
     scale = 10**decimals
-    pnl = RealisedPnl._of(
-        (
-            *(*facts.lead, sums.quantity, sums.cost / scale, sums.proceeds / scale),
-            (sums.proceeds - sums.cost) / scale,
-            *(sums.unmatched, sums.unmatched_value / scale, sums.held, sums.held_value / scale),
-        )
-        for facts, sums in zip(facts_of.values(), sums_of.values(), strict=True)
-    )
+    of_keys = sums_of.values()
+    columns: list[Any] = [
+        *([facts.lead[at] for facts in facts_of.values()] for at in range(len(KEYED))),
+        [sums.quantity for sums in of_keys],
+        [sums.cost / scale for sums in of_keys],
+        [sums.proceeds / scale for sums in of_keys],
+        [(sums.proceeds - sums.cost) / scale for sums in of_keys],
+        [sums.unmatched for sums in of_keys],
+        [sums.unmatched_value / scale for sums in of_keys],
+        [sums.held for sums in of_keys],
+        [sums.held_value / scale for sums in of_keys],
+    ]
+    pnl = RealisedPnl._of_columns(columns)
     pnl.days = fills.days if fills.day is None else (fills.day,)
     pnl._facts = {key: (facts.multiplier, facts.kind) for key, facts in facts_of.items()}
     pnl._later = Later(
@@ -212,10 +217,10 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     last.note(EXPIRED, "lot", last.left(fills.last, expired=True))
     if fills.changes:
         fills.notes += [note for stage in stages for note in stage.fills.notes]
-    if not fills.is_by_isin:
-        sides = [(sums.held, sums.unmatched) for sums in sums_of.values()]
-        if fills.changes or may_be_elsewhere(fills.rows, fills.by_key, sides):
-            fills.notes += elsewhere(pnl)
+    if not fills.is_by_isin and (
+        fills.changes or may_be_elsewhere(fills.rows, fills.by_key, of_keys)
+    ):
+        fills.notes += elsewhere(pnl)
     return pnl
 
 
@@ -265,12 +270,18 @@ class Matching:
             takes = "True, False or a collection of product codes such as {'I', 'M'}"
             allowed = chosen("shorts", shorts, {*products, *PRODUCTS}, takes)
             may_short = [product in allowed for product in products]
-        self.numbers = self._groups.numbers()  # the number of each row's key
+        self._numbers: list[int] = []
         self.decimals = _core.decimals_of([(self._rows, "trade_value")])
         limits = self._opening, self._settled
         self.found = self._groups.match(
             self._buy, self.decimals, *limits, may_short, day, self._origin()
         )
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of each row's key."""
+        self._numbers = self._numbers or self._groups.numbers()
+        return self._numbers
 
     def _origin(self) -> list[int]:
         """Returns the number of the exchange where each row was traded, if ISINs changed some."""
