@@ -119,18 +119,21 @@ def _commands(run: Run) -> None:
     with serving({"small": book("Trade", 100)}) as served:
         env = {**os.environ, "TRADINGDATA_BASE_URL": f"{served.http}/small"}
         env["TRADINGDATA_ACCESS_TOKEN"] = "bench-token"
-        times: dict[str, list[list[float]]] = {command: [] for command in COMMANDS}
+        lines = {f"tradingdata {name}": f"-m tradingdata {name}" for name in COMMANDS}
+        lines["python -c pass"] = "-c pass"  # the least that a command can take
+        times: dict[str, list[list[float]]] = {name: [] for name in lines}
         for number in range(run.rounds + 1):
             for command, each in times.items():
                 wall, before = time.perf_counter(), _cpu_of_children()
-                line = [sys.executable, "-m", "tradingdata", *command.split()]
+                line = [sys.executable, *lines[command].split()]
                 subprocess.run(line, env=env, capture_output=True, check=True)
                 if number > 0:
                     cpu = _cpu_of_children() - before
                     each.append([(time.perf_counter() - wall) * 1e3, cpu * 1e3])
-    _show_starts(run, "command, ms", {f"tradingdata {name}": each for name, each in times.items()})
+    _show_starts(run, "command, ms", times)
     for command, (gate, aim) in COMMANDS.items():
-        _judge_start(run, f"tradingdata {command}, ms", times[command], gate, aim)
+        name = f"tradingdata {command}"
+        _judge_start(run, f"{name}, ms", times[name], gate, aim)
 
 
 def _cpu_of_children() -> float:
