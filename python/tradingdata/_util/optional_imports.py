@@ -115,10 +115,12 @@ def versions() -> dict[str, str]:
 
     from .. import _core
 
+    # `platform.platform()` starts a process.
+    system = (platform.system(), platform.release(), platform.machine(), *platform.libc_ver())
     by_name = {
         "tradingdata": _core.__version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "platform": platform.platform(),
+        "platform": " ".join(filter(None, system)),
         **dict(part.strip("()").partition("/")[::2] for part in _core.transport_version().split()),
         "pybind11": _core.pybind11_version,
     }

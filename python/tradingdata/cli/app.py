@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -73,6 +72,8 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, OSError) and is_closed_pipe(error):
             return Code.BROKEN_PIPE
         if "--debug" in arguments:
+            import traceback
+
             with suppress(OSError):
                 traceback.print_exc()
         return _report(error, arguments)

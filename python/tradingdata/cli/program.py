@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 import click
-from click.shell_completion import shell_complete
 
 from tradingdata._util.optional_imports import show_versions
 
@@ -40,6 +39,8 @@ def result_of(name: str, arguments: Sequence[str]) -> object:
     """Returns the result of a command, or the exit code of a completion in the shell."""
     program, variable = make_command(name), f"_{name.upper()}_COMPLETE"
     if instruction := os.environ.get(variable):
+        from click.shell_completion import shell_complete
+
         return shell_complete(program, {}, name, variable, instruction)
     alone = not arguments or (len(arguments) == 1 and arguments[0] in GROUPS)
     try:
