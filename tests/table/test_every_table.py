@@ -94,6 +94,7 @@ def test_every_table_becomes_every_format(
     assert sheet is not None
     assert [[cell.value for cell in row] for row in sheet.iter_rows(max_row=1)] == [names]
     assert sheet.max_row == len(rows) + 1
+    assert sheet.auto_filter.ref == sheet.dimensions
 
 
 def _is_json(value: Any) -> bool:
