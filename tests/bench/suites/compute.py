@@ -100,6 +100,18 @@ def realised_ours(source: Source) -> Ready:
     return _ready(lambda: td.realised_pnl(trades))
 
 
+def realised_with_lots(source: Source) -> Ready:
+    """With its open lots, which are made when they are read: `day_pnl` values them."""
+    td, trades = peer("tradingdata"), _trades(source)
+
+    def run() -> Any:
+        pnl = td.realised_pnl(trades)
+        assert pnl.open_lots
+        return pnl
+
+    return _ready(run)
+
+
 def realised_python(source: Source) -> Ready:
     """First in, first out over the rows, with what each lot realised."""
     trades = _trades(source)
@@ -254,7 +266,7 @@ CASES: dict[str, Prepare] = {
     "charges": charges_ours,
     "charges:polars": charges_polars,
     "day": day_ours,
-    "day:realised_pnl alone": realised_ours,
+    "day:realised_pnl and its lots": realised_with_lots,
     "reconcile": reconcile_ours,
     "reconcile:polars": reconcile_polars,
     "quality": quality_ours,
@@ -268,7 +280,7 @@ CONTESTS = {  # name: title, peer, gate, aim
     "positions": ("positions", "polars", 3.0, 2.0),
     "realised": ("realised P&L", "python", 0.2, 0.1),
     "charges": ("charges", "polars", 6.0, 4.0),
-    "day": ("P&L of the day with charges", "realised_pnl alone", 4.0, 3.0),
+    "day": ("P&L of the day with charges", "realised_pnl and its lots", 4.0, 3.0),
     "reconcile": ("reconciliation with 20,000 orders", "polars", 4.0, 3.0),
     "quality": ("execution quality of 20,000 orders", "polars", 5.0, 4.0),
     "sort": ("sort by two fields", "polars", 2.0, 1.0),
