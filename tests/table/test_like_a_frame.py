@@ -93,6 +93,11 @@ def test_a_wrong_argument_names_the_right_one(use: Callable[[], object], message
         use()
 
 
+def test_a_misspelt_method_names_the_right_one() -> None:
+    with pytest.raises(AttributeError, match="did you mean 'to_pandas'"):
+        ONE.to_panda  # noqa: B018
+
+
 def test_a_method_is_pickled_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(td.TradeBook.head)) is td.TradeBook.head
     assert pickle.loads(pickle.dumps(BOOK.head))(2) == BOOK[:2]

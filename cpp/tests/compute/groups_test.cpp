@@ -39,6 +39,18 @@ TEST_CASE("groups are numbered as they appear, by text of any length, day or num
   CHECK(test::grouped(table(), {{trade_schema["settlor"]}}).count == 1);  // missing is missing
 }
 
+TEST_CASE("values have their first row, and groups within groups are apart") {
+  const Slice rows{table().get(), 0, 3};
+  for (const KeyField& key : {KeyField{trade_no}, KeyField{time_of_trade, true}, KeyField{price}}) {
+    CHECK(distinct_rows(rows, key) == std::vector<std::int64_t>{0, 1});
+  }
+  CHECK(distinct_rows(rows, {time_of_trade}).size() == 3);
+  CHECK(distinct_rows(rows, {trade_schema["settlor"]}).size() == 1);
+  const Numbers outer{0, 0, 1};
+  const std::array parts{GroupedRows{rows, {{side}}, outer}};
+  CHECK(group_rows(parts).parts[0].group == Numbers{0, 1, 2});
+}
+
 TEST_CASE("keys are compared field by field, and a missing value is no zero") {
   const TablePtr pairs = test::trades({{"ab", "ab"}, {"a", "bab"}, {"aba", "b"}});
   CHECK(test::grouped(pairs, {{trade_no}, {side}}).count == 3);
