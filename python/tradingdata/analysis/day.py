@@ -238,14 +238,15 @@ def _day_row(
     """Returns the values of a ``DayRow``."""
     unrealised = 0.0 if held is None else held.unrealised
     net = Fraction(repr(row.realised)) + Fraction(repr(unrealised or 0.0)) - charged
-    sides = (
-        (0, None) * 2
-        if traded is None
-        else (
-            *(traded.buy_quantity, _average(traded.buy_quantity, traded.buy_value, multiplier)),
-            *(traded.sell_quantity, _average(traded.sell_quantity, traded.sell_value, multiplier)),
-        )
-    )
+    sides: tuple[Any, ...] = (0, None) * 2
+    if traded is not None:
+        averages = traded.buy_average, traded.sell_average
+        if traded.multiplier != multiplier:  # trades of other days prove another one
+            averages = (
+                _average(traded.buy_quantity, traded.buy_value, multiplier),
+                _average(traded.sell_quantity, traded.sell_value, multiplier),
+            )
+        sides = traded.buy_quantity, averages[0], traded.sell_quantity, averages[1]
     still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     return (
         *(*lead_of(row), kind, *sides, *still_open),

@@ -174,6 +174,9 @@ class Fills:
         return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
 
     def _keep(self, rows: Sequence[int]) -> None:
+        """Drops all rows but these, which are in their order."""
+        if len(rows) == len(self._numbers):
+            return
         is_one = self.rows is self.sent
         self.sent = self.sent.take(rows)
         self.rows = self.sent if is_one else self.rows.take(rows)
