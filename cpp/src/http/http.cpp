@@ -217,7 +217,7 @@ std::optional<std::int64_t> read_fixed_date(std::string_view text) {
   if (text.size() != form.size() || !std::ranges::equal(text, form, fits)) return std::nullopt;
   const auto position = [](std::string_view names, std::string_view name) {
     const std::size_t at = names.find(name);
-    return at == names.npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
+    return at == std::string_view::npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
   };
   const int month = position("JanFebMarAprMayJunJulAugSepOctNovDec", text.substr(8, 3));
   if (month == 0 || position("MonTueWedThuFriSatSun", text.substr(0, 3)) == 0) return std::nullopt;
