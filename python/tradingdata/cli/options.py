@@ -119,6 +119,7 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
     least = settings.pop("min", None)
     if least is not None:
         settings["type"] = (click.IntRange if kind is int else click.FloatRange)(min=least)
+        settings["type"].name = "integer" if kind is int else "number"  # in messages
     elif issubclass(kind, StrEnum):
         settings["type"] = click.Choice([member.value for member in kind])
         settings["callback"] = lambda _context, _parameter, value: value and kind(value)
