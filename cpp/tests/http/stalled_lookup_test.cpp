@@ -97,7 +97,7 @@ TEST_CASE("a transport is woken safely while it gives up lookups") {
   CHECK(arrivals.size() <= 50);
 }
 
-TEST_CASE("a forked child is told once that a call of its parent is lost") {
+TEST_CASE("a forked child learns once that a call of its parent is lost") {
   const Stall stall;
   const auto transport = make_curl_transport(stalled_options());
   const Request request = request_to("https://stalled.test/");
