@@ -198,10 +198,10 @@ def compared(
     known = _Coverage(began, set(covered), unknown | also_unknown)
     lookup = None if multipliers is None else Lookup("multipliers", multipliers)
     proofs = multipliers_at(fills, first[1], lambda row: f"row {numbers[row]}", lookup)
-    lacking = [
-        {of_book[row] for of_book in [sides.numbers(part)] for row in rows} if rows else set()
-        for part, rows in enumerate((also_entered, entered))
-    ]
+    lacking = []
+    for part, of_book in enumerate((also_entered, entered)):
+        side_of = sides.numbers(part) if of_book else []
+        lacking.append({side_of[row] for row in of_book})
     filled = sides.sums("traded_qty", places)
     paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
     columns = [
