@@ -73,6 +73,14 @@ py::object distinct(const OwnedSlice& self, const std::string& name) {
   });
 }
 
+// Eight bytes for each row; equal for rows with equal fields, and apart for almost all others.
+py::bytes hashes(const OwnedSlice& self, const Names& names) {
+  GroupedRows rows{self.view(), {}};
+  for (const std::string& name : names) rows.key.push_back(key_field(self.table(), name));
+  const std::vector<std::uint64_t> found = released([&] { return hashes_of(rows); });
+  return {reinterpret_cast<const char*>(found.data()), found.size() * sizeof found.front()};
+}
+
 // What matching found, as lists when they are asked for.
 class MatchedLots {
  public:
@@ -258,7 +266,9 @@ int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns) {
 }  // namespace
 
 void bind_compute(py::module_& module) {
-  slice_class(module).def("distinct", &distinct, py::arg("name"));
+  slice_class(module)
+      .def("distinct", &distinct, py::arg("name"))
+      .def("hashes", &hashes, py::arg("names"));
   module.def("decimals_of", &decimals, py::arg("columns"));
   py::class_<MatchedLots>(module, "MatchedLots", py::is_final())
       .def_property_readonly("matches", &MatchedLots::matches)

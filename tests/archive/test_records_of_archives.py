@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from archiving import (
     trade,
     trade_response,
 )
-from tradingdata.archive import store, views
+from tradingdata.archive import ingest, store, views
 from tradingdata.archive.folder import Disk
 from tradingdata.archive.ingest import Ingest
 from tradingdata.archive.store import Store
@@ -338,3 +339,45 @@ def test_a_response_is_withdrawn_while_it_is_merged(
         assert sum(entry.withdrawn for entry in archive.fetches()) == 1
         archive.compact()
         archive = td.Archive(Path(archive.path).rename(tmp_path / "moved"))
+
+
+def test_a_day_that_grows_is_stored_without_reading_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [trade(str(number), exch_trade_time=f"{DAY} 10:00:{number}0") for number in range(4)]
+    archive = archive_with(tmp_path, trade_response(*rows[1:3], at="10:00"))
+    with monkeypatch.context() as patch:
+        patch.setattr(views, "parquet", None)
+        archive.add(trade_response(*rows[1:], at="11:00"))
+    with archive._store.lock:
+        first, second = archive._store.log().lines.values()
+    assert second["covers"] == [first["id"]]
+    assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_digest_covers_what_a_comparison_does(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of trades that grow, change, get lost, lack a value or are of another day."""
+    chance = random.Random(seed)
+    rows: list[dict[str, Any]] = []
+    books = []
+    for poll in range(10, 18):
+        for number in range(len(rows), len(rows) + chance.randint(1, 4)):
+            day = DAYS[0] if chance.random() < 0.05 else DAY
+            rows.append(trade(str(number + 1), exch_trade_time=f"{day} 10:{number // 3:02}:00"))
+        if chance.random() < 0.3:
+            field = chance.choice(["quantity", "client_id", "order_no", "trade_no"])
+            chance.choice(rows)[field] = chance.choice([None, "", "0", "9"])
+        kept = [row for row in rows if chance.random() < 0.97]
+        books.append(trade_response(*kept, at=f"{poll}:30"))
+    covers = []
+    for name in ("digest", "comparison"):
+        if name == "comparison":
+            monkeypatch.setattr(ingest, "begins_with", lambda *_: False)
+        archive = archive_with(tmp_path / name, *books)
+        with archive._store.lock:
+            lines = archive._store.log().lines
+            covers.append({one: lines[one]["covers"] for one in sorted(lines)})
+    assert covers[0] == covers[1]

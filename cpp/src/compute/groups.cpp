@@ -106,6 +106,12 @@ void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part, con
   }
 }
 
+void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part) {
+  add_hashes(hashes, part, [first = part.rows.start](std::size_t i) {
+    return first + static_cast<std::int64_t>(i);
+  });
+}
+
 // Where the first row of a group is.
 struct Place {
   const GroupedRows* part;
@@ -183,9 +189,7 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     for (std::size_t i = 0; i < given.within.size(); ++i) {
       hashes[i] = mixed(seed, static_cast<std::uint64_t>(given.within[i]));
     }
-    add_hashes(hashes, given, [first = given.rows.start](std::size_t i) {
-      return first + static_cast<std::int64_t>(i);
-    });
+    add_hashes(hashes, given);
     part.group.reserve(hashes.size());
     std::int64_t row = given.rows.start;
     for (const std::uint64_t hash : hashes)
@@ -194,6 +198,12 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   groups.count = static_cast<std::int64_t>(finder.count());
   for (GroupPart& part : groups.parts) find_ends(part, finder.count());
   return groups;
+}
+
+std::vector<std::uint64_t> hashes_of(const GroupedRows& rows) {
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows.rows.size()));
+  add_hashes(hashes, rows);
+  return hashes;
 }
 
 std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) {

@@ -45,6 +45,9 @@ struct Groups {
 // must have fields of the same kinds; missing values are equal to each other.
 Groups group_rows(std::span<const GroupedRows> parts);
 
+// A hash of each row's key, the same in every process.
+std::vector<std::uint64_t> hashes_of(const GroupedRows& rows);
+
 // The first row of each value of a field, in order; a missing value counts as one.
 std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key);
 

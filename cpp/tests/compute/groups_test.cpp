@@ -46,6 +46,9 @@ TEST_CASE("values have their first row, and groups within groups are apart") {
   }
   CHECK(distinct_rows(rows, {time_of_trade}).size() == 3);
   CHECK(distinct_rows(rows, {trade_schema["settlor"]}).size() == 1);
+  const std::vector<std::uint64_t> hashes = hashes_of({rows, {{trade_no}}});
+  CHECK(hashes[0] == hashes[2]);
+  CHECK(hashes[0] != hashes[1]);
   const Numbers outer{0, 0, 1};
   const std::array parts{GroupedRows{rows, {{side}}, outer}};
   CHECK(group_rows(parts).parts[0].group == Numbers{0, 1, 2});

@@ -6,6 +6,7 @@ until it is retired. Other days count only if a fetch was tried and failed.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
@@ -135,6 +136,17 @@ def months_of(line: Line) -> set[str]:
     if line["repeats"] is not None:
         return set()
     return {day[:7] for day, rows in line["days"].items() if rows}
+
+
+def digest_of(identities: bytes) -> list[Any]:
+    """Returns what a line has of the identities of records: their size and SHA-256."""
+    return [len(identities), hashlib.sha256(identities).hexdigest()]
+
+
+def begins_with(identities: bytes, line: Line) -> bool:
+    """Returns whether the first of some records are, in order, all those of a response."""
+    digest = line.get("identities")  # lines of earlier versions have none
+    return digest is not None and digest == digest_of(identities[: digest[0]])
 
 
 def extent_of(lines: Iterable[Line]) -> tuple[str, str]:

@@ -29,6 +29,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "memory_limit": "50%",
 }
+_BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o such file")
 _forked: list[Any] = []  # closing a parent's database would wait for its threads
 
 
@@ -106,6 +107,17 @@ def escaped(path: str) -> str:
 def quoted(text: str) -> str:
     """Returns a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quoted_name(name: str) -> str:
+    """Returns a name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_damage(error: BaseException) -> bool:
+    """Returns whether an error of DuckDB is one of the files and not of the query."""
+    # DuckDB raises the base class for a broken page, and subclasses for mistakes in a query.
+    return type(error) is duckdb.Error or _BROKEN.search(str(error)) is not None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ..display.text import counted
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import on_clock, row_type
 from . import views
-from .coverage import Line, Log, months_of, newest_responses, rank_of
+from .coverage import Line, Log, begins_with, digest_of, months_of, newest_responses, rank_of
 from .databases import connection, explained
 from .store import Rows, Store
 
@@ -272,7 +272,7 @@ class Ingest:
         day = date.fromisoformat(line["day"])
         limits = (_EARLIEST, day + _AHEAD if received.at else _LATEST)
         by_time = received.name == "trades" or received.at is None
-        rows = book._selection(extra=True)._exported
+        rows = book._selection(extra=bool(book._rows.extra_names()))._exported
         content = views.Content(received.name, rows, sent, line, limits if by_time else None)
         days, wrong = content.count_days()
         self._cover(line, days)
@@ -290,6 +290,12 @@ class Ingest:
         rank, days = rank_of(line), {*line["days"], line["day"]}
         fronts = [newest_responses(lines[day], day) for day in days if day in lines]
         older = {one for front in fronts for one, at in front.items() if at < rank}
+        identities = content.identities()
+        line["identities"] = digest_of(identities) if identities else None
+        # A day that grows mostly begins with the records of the response before it.
+        same = {one for one in older if begins_with(identities, log.lines[one])}
+        line["covers"] = sorted(same)
+        older -= same
         if not older or not len(content.rows):
             return
         wanted = [(one, month) for one in sorted(older) for month in months_of(log.lines[one])]
@@ -297,7 +303,8 @@ class Ingest:
             files = self.files.find(log, wanted)
             pairs = [(file["place"], one) for file, (one, _) in zip(files, wanted, strict=True)]
             whole = all(log.contents[file["path"]] <= older for file in files)
-            line["covers"] = views.covered(connection, content, pairs, whole=whole)
+            covered = views.covered(connection, content, pairs, whole=whole)
+            line["covers"] = sorted(same.union(covered))
 
 
 def _row_file(connection: Any, key: tuple[str, str], contents: Sequence[views.Content]) -> Rows:
@@ -330,7 +337,7 @@ def _line(source: str) -> Line:
         "day": str(date.today()),
         "days": {},
         "covered": [],
-        **dict.fromkeys(("body", "sha256", "error", "repeats")),
+        **dict.fromkeys(("body", "sha256", "error", "repeats", "identities")),
         "covers": [],
         "lost": False,
     }

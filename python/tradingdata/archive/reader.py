@@ -14,7 +14,7 @@ from ..errors import ArchiveError, ConfigurationError
 from ..table.rows import Order
 from . import coverage, views
 from .coverage import Day, Line, Log, MissingDay, Span, span_of
-from .databases import connection, explained, redacted
+from .databases import connection, explained, is_damage, redacted
 from .ingest import KINDS, StoredBook, time_of
 from .store import BOOKS, Store
 
@@ -241,7 +241,7 @@ class Reader:
             try:
                 return views.run_query(connection, self.store.root, gaps, statement, parameters)
             except views.Error as error:
-                if views.is_damage(error):
+                if is_damage(error):
                     with explained(self.store.root, "read", str(span)):
                         raise
                 reason = " ".join(redacted(error).split()).rstrip(" ^")

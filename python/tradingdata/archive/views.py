@@ -23,7 +23,7 @@ from ..table.rows import row_type
 from ..table.table import Table
 from .coverage import Line, MissingDay, Span, report
 from .databases import connection as opened
-from .databases import duckdb, escaped, interruptible, quoted
+from .databases import duckdb, escaped, interruptible, quoted, quoted_name
 
 _LONGEST = 250_000  # characters of a query
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -85,7 +85,6 @@ _FETCHES = {
 # The columns in which equal records of two responses may differ.
 _APART = ("fetch_id", "received_at", "sent", "filename", "_td_place", *UNCOUNTED)
 _CONTENT = f"*COLUMNS(lambda name: name NOT IN {_APART})"
-_BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o such file")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 _FUNCTIONS = {"unnest", "range", "generate_series"}
@@ -138,6 +137,14 @@ class Content(NamedTuple):
             counts[day] += count
         return dict(counts), wrong
 
+    def identities(self) -> bytes:
+        """Returns the day and a hash of the identity of each row; nothing if one has none."""
+        days = [day for day, count in self.line["days"].items() if count]
+        names = IDENTITY[self.book]
+        if len(days) != 1 or len(self.rows.where([(names[0], "eq", "all", True, ["", "0"])])):
+            return b""
+        return days[0].encode() + self.rows.hashes(names)
+
     @property
     def _within(self) -> str:
         return "BETWEEN DATE '{}' AND DATE '{}'".format(*self.limits or ())
@@ -145,15 +152,18 @@ class Content(NamedTuple):
     def query(self, connection: Any, names: Sequence[str] = (), number: int = 0) -> str:
         """Returns a query of some columns or all, and the day."""
         table, day = f"_td_rows_{number}", f"DATE '{self.line['day']}'"
-        connection.register(table, _Arrow(self.rows, names or _core.names_of(self.rows.row_type)))
+        known = _core.names_of(self.rows.row_type)
+        connection.register(table, _Arrow(self.rows, names or known))
         if self.limits:
             within = "CASE WHEN {0}::DATE {1} THEN {0}::DATE END"
             times = [within.format(time, self._within) for time in TIMES[self.book]]
             day = f"coalesce({', '.join(times)}, {day})"
+        extra = "" if "extra" in known else ", NULL::VARCHAR AS extra"
+        source = f"SELECT {day} AS day, {table}.*{extra}"
         if names or self.sent is None:
-            return f"SELECT {day} AS day, *, NULL::VARCHAR AS sent FROM {table}"
+            return f"{source}, NULL::VARCHAR AS sent FROM {table}"
         connection.register(f"_td_sent_{number}", _Arrow(self.sent, ["sent"]))
-        return f"SELECT {day} AS day, * FROM {table} POSITIONAL JOIN _td_sent_{number}"
+        return f"{source}, sent FROM {table} POSITIONAL JOIN _td_sent_{number}"
 
 
 def write_month(
@@ -384,7 +394,7 @@ def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
         value = f"#{at}::{types[kind]}"
         if kind in ("number", "timestamp", "date"):
             value = f"CASE WHEN isfinite({value}) THEN {value} END"
-        columns.append(f"{value} AS {_quoted_name(name)}")
+        columns.append(f"{value} AS {quoted_name(name)}")
     row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
     try:
         # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
@@ -395,16 +405,6 @@ def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
             "a whole number of the result is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or "
             "VARCHAR"
         ) from None
-
-
-def _quoted_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def is_damage(error: BaseException) -> bool:
-    """Returns whether an error of DuckDB is one of the files and not of the query."""
-    # DuckDB raises the base class for a broken page, and subclasses for mistakes in a query.
-    return type(error) is duckdb.Error or _BROKEN.search(str(error)) is not None
 
 
 def run_query(
