@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/platform.hpp"
+#include "base/simd.hpp"
 
 namespace tradingdata {
 
@@ -142,7 +143,7 @@ Buffer::~Buffer() {
 void Buffer::reserve(std::int64_t capacity) {
   if (data_ != nullptr && capacity <= capacity_) return;
   auto* grown = static_cast<char*>(allocate_block(capacity + padding));
-  if (size_ > 0) std::memcpy(grown, data_, static_cast<std::size_t>(size_));
+  detail::copy_bytes(grown, data_, static_cast<std::size_t>(size_));
   std::memset(grown + size_, 0, static_cast<std::size_t>(padding));
   free_block(data_);
   data_ = grown;
@@ -154,7 +155,7 @@ void Buffer::append(std::string_view more) {
   if (data_ == nullptr || size_ + count > capacity_) {
     reserve(std::max(size_ + count, size_ == 0 ? 0 : capacity_ * 2));
   }
-  if (count > 0) std::memcpy(data_ + size_, more.data(), more.size());
+  detail::copy_bytes(data_ + size_, more.data(), more.size());
   extend(count);
 }
 
