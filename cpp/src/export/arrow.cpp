@@ -141,6 +141,7 @@ class ArrayMaker {
 
  private:
   static constexpr std::int64_t word_bits = 64;
+  static constexpr std::int64_t short_text = 32;  // bytes of most text
 
   Kind kind_of(int field) const { return rows_.table->schema().field(field).kind; }
   bool copies(Kind kind) const {
@@ -158,7 +159,7 @@ class ArrayMaker {
     constexpr std::int64_t pieces = 3;
     std::int64_t bytes = pieces * block_alignment + count_ / 8 + (count_ + 1) * 8;
     if (kind != Kind::text) return bytes;
-    std::int64_t text = TextView::inline_capacity;
+    std::int64_t text = short_text;
     for (std::int64_t row = 0; row < count_; ++row)
       text += views(rows_.table->column(field))[row].size;
     if (text_ == TextForm::small && text > std::numeric_limits<std::int32_t>::max()) {
@@ -210,17 +211,19 @@ class ArrayMaker {
     for (std::int64_t row = 0; row < count_; ++row) {
       ends[row] = static_cast<Offset>(at - begin);
       const TextView& view = views(column)[row];
-      // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
+      // As many bytes are copied whatever the length is: the next text overwrites the rest, and a
+      // buffer has padding.
       if (view.is_inline()) {
         std::memcpy(at, view.inlined, TextView::inline_capacity);
       } else {
         const std::string_view text = rows_.table->text(view);
-        std::memcpy(at, text.data(), text.size());
+        std::memcpy(at, text.data(), short_text);
+        if (text.size() > std::size_t{short_text}) std::memcpy(at, text.data(), text.size());
       }
       at += view.size;
     }
     ends[count_] = static_cast<Offset>(at - begin);
-    take<char>(at - begin + TextView::inline_capacity);
+    take<char>(at - begin + short_text);
     owner.buffers.insert(owner.buffers.end(), {ends, begin});
   }
 
