@@ -20,6 +20,11 @@ void hide_digits(const char* from, const char* to) {
   std::replace_if(writable(from), writable(to), is_digit, '1');
 }
 
+// Too short for a token that is searched for.
+bool is_short(const char* from, const char* to) {
+  return to - from < std::ptrdiff_t{TokenSearch::shortest};
+}
+
 }  // namespace
 
 void PanMask::hide_text(const char* from, const char* to) {
@@ -60,7 +65,7 @@ void PanMask::hide_members(const char* from, const char* to) const {
 // A piece of a token is overwritten alone where nothing is escaped, and otherwise with all of the
 // text, which thus remains JSON.
 bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
-  if (tokens_ == nullptr) return false;
+  if (tokens_ == nullptr || is_short(from, to)) return false;
   const std::string text(from, to);
   std::string hidden = tokens_->scrubbed(text);
   if (hidden == text) return false;
@@ -75,15 +80,16 @@ bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
 
 // Text by text, and number by number: a token never spans several values.
 void PanMask::hide_tokens(const char* from, const char* to) {
-  while (tokens_ != nullptr && from != to) {
+  if (tokens_ == nullptr || is_short(from, to)) return;
+  while (from != to) {
     if (*from == '"') {
       const char* const end = body_.scan_text(from).end;
       hide_tokens_in_text(from + 1, end);
       from = end + 1;
     } else if (*from == '-' || is_digit(*from)) {
       const char* const end = body_.pass_number(from);
-      const std::string number(from, end);
-      if (tokens_->scrubbed(number) != number) {
+      const std::string_view number(from, end);
+      if (!is_short(from, end) && tokens_->scrubbed(number) != number) {
         hide_digits(from, end);
         ++tokens_->overwritten;
       }
