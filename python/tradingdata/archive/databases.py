@@ -17,7 +17,7 @@ from ..errors import ArchiveError
 duckdb = require("duckdb", "archive", "an archive")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Result = TypeVar("Result")
 
@@ -112,6 +112,12 @@ def quoted(text: str) -> str:
 def quoted_name(name: str) -> str:
     """Returns a name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def parquet(paths: Iterable[str], options: str = "") -> str:
+    """Returns a table of files."""
+    listed = ", ".join(quoted(escaped(path)) for path in paths)
+    return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
 
 
 def is_damage(error: BaseException) -> bool:

@@ -169,10 +169,10 @@ class Reader:
             first, *others = views.SORTED[name]
             # Trades of several days can be sorted by time alone, which the core does faster.
             is_dated = name == "trades" or len({part.day for part in parts}) == 1
-            book = self.as_book(name, connection.sql(query)) if is_dated else KINDS[name]()
+            fields = f"SELECT * EXCLUDE (day, fetch_id, received_at, sent) FROM ({query})"
+            book = self.as_book(name, connection.sql(fields)) if is_dated else KINDS[name]()
             if not is_dated or has_lost or book._rows.missing([first]):
-                in_order = f"SELECT * FROM ({query}) {views.ordered(name)}"
-                book = self.as_book(name, connection.sql(in_order))
+                book = self.as_book(name, connection.sql(f"{fields} {views.ordered(name)}"))
                 sent = views.sent_in(connection, name, query) if has_lost else []
             elif len(parts) > 1 or not is_single:  # not in the order of one response
                 book = book.sort(first, *others)

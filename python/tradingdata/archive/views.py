@@ -23,9 +23,10 @@ from ..table.rows import row_type
 from ..table.table import Table
 from .coverage import Line, MissingDay, Span, report
 from .databases import connection as opened
-from .databases import duckdb, escaped, interruptible, quoted, quoted_name
+from .databases import duckdb, interruptible, parquet, quoted, quoted_name
 
 _LONGEST = 250_000  # characters of a query
+_GROUP = 20_480  # rows of a row group
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 Error: type[Exception] = duckdb.Error
@@ -139,7 +140,7 @@ class Content(NamedTuple):
 
     def identities(self) -> bytes:
         """Returns the day and a hash of the identity of each row; nothing if one has none."""
-        days = [day for day, count in self.line["days"].items() if count]
+        days = [str(day) for day, count in self.line["days"].items() if count]
         names = IDENTITY[self.book]
         if len(days) != 1 or len(self.rows.where([(names[0], "eq", "all", True, ["", "0"])])):
             return b""
@@ -201,11 +202,14 @@ def merge(
 
 def _copy(connection: Any, selects: Sequence[str], path: str, rows: int) -> None:
     """Writes a file. Raises OSError if it has another number of rows."""
-    # The encodings of Parquet 2 halve a file; no query here profits from Bloom filters, a tenth.
+    # The encodings of Parquet 2 halve a file; no query here profits from Bloom filters, a tenth. A
+    # dictionary of more than a tenth of the values takes more time and space than other encodings.
+    limit = max(1, min(rows, _GROUP) // 10)
     written = connection.execute(
         f"""COPY ({" UNION ALL BY NAME ".join(selects)}) TO {quoted(path)}
         (FORMAT parquet, PARQUET_VERSION V2, WRITE_BLOOM_FILTER false, COMPRESSION zstd,
-        COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 20480, USE_TMP_FILE false)"""
+        COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {_GROUP}, DICTIONARY_SIZE_LIMIT {limit},
+        USE_TMP_FILE false)"""
     ).fetchall()[0][0]
     if written != rows:
         raise OSError(f"{written} rows where the log has {rows}")
@@ -249,12 +253,6 @@ def covered(
         SELECT 1 FROM ({query}) AS r WHERE (r.day = p.day OR ({undated}))
         AND NOT {_UNNUMBERED[content.book]} AND {similar})""").fetchall()
     return sorted(ids - {identity for (identity,) in left})
-
-
-def parquet(paths: Iterable[str], options: str = "") -> str:
-    """Returns a table of files."""
-    listed = ", ".join(quoted(escaped(path)) for path in paths)
-    return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
 
 
 def response_rows(
