@@ -92,6 +92,10 @@ struct TextView {
 
   bool is_inline() const { return size <= inline_capacity; }
 
+  // The size and the first four bytes; then the rest of a short text, or the place of a long one.
+  std::uint64_t first_word() const { return word_at(0); }
+  std::uint64_t second_word() const { return word_at(sizeof(std::uint64_t)); }
+
   // Writes short text in place: a copy of a view that was just made waits for all of its bytes.
   void hold(std::string_view text) {
     *this = TextView();
@@ -112,6 +116,13 @@ struct TextView {
     view.place.buffer = buffer;
     view.place.offset = static_cast<std::int32_t>(offset);
     return view;
+  }
+
+ private:
+  std::uint64_t word_at(std::size_t offset) const {
+    std::uint64_t word;
+    std::memcpy(&word, reinterpret_cast<const char*>(this) + offset, sizeof word);
+    return word;
   }
 };
 static_assert(sizeof(TextView) == 16);

@@ -45,6 +45,14 @@ struct Groups {
 // must have fields of the same kinds; missing values are equal to each other.
 Groups group_rows(std::span<const GroupedRows> parts);
 
+namespace detail {
+
+// The same from a hash of each row's key: equal keys must have equal hashes.
+Groups grouped(std::span<const GroupedRows> parts,
+               std::span<const std::vector<std::uint64_t>> hashes);
+
+}  // namespace detail
+
 // A hash of each row's key, the same in every process.
 std::vector<std::uint64_t> hashes_of(const GroupedRows& rows);
 

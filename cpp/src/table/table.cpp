@@ -16,12 +16,6 @@ Table::~Table() {
   free_block(arena_);
 }
 
-std::string_view Table::text(const TextView& view) const {
-  const auto size = static_cast<std::size_t>(view.size);
-  if (view.is_inline()) return {view.inlined, size};
-  return {buffers_[static_cast<std::size_t>(view.place.buffer)].data() + view.place.offset, size};
-}
-
 std::string_view Table::extra_json(const Extra& extra) const {
   return {buffers_[static_cast<std::size_t>(extra.buffer)].data() + extra.offset,
           static_cast<std::size_t>(extra.size)};

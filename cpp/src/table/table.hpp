@@ -137,7 +137,11 @@ class Table {
   const Column& column(int field) const { return columns_[static_cast<std::size_t>(field)]; }
 
   bool valid(int field, std::int64_t row) const { return column(field).valid(row); }
-  std::string_view text(const TextView& view) const;
+  std::string_view text(const TextView& view) const {
+    const auto size = static_cast<std::size_t>(view.size);
+    if (view.is_inline()) return {view.inlined, size};
+    return {buffers_[static_cast<std::size_t>(view.place.buffer)].data() + view.place.offset, size};
+  }
   std::string_view text(int field, std::int64_t row) const {
     return text(column(field).as<TextView>()[row]);
   }
@@ -177,6 +181,12 @@ class Table {
 };
 
 using TablePtr = std::shared_ptr<const Table>;
+
+// The words distinguish most texts, and all short ones.
+inline bool same_text(const Table& a, const TextView& one, const Table& b, const TextView& other) {
+  if (one.first_word() != other.first_word()) return false;
+  return one.is_inline() ? one.second_word() == other.second_word() : a.text(one) == b.text(other);
+}
 
 // Calls work(read), where read(row) gives a row's value of a field in the type that its kind has.
 template <typename Work>

@@ -62,6 +62,20 @@ TEST_CASE("keys are compared field by field, and a missing value is no zero") {
   CHECK(test::grouped(test::trades(fills), {{trade_schema["row_no"]}}).count == 2);
 }
 
+TEST_CASE("keys of one hash are compared") {
+  const std::vector<std::vector<std::uint64_t>> hashes{{7, 7, 7}};
+  const Slice rows{table().get(), 0, 3};
+  const auto numbers = [&](const GroupedRows& part) {
+    return detail::grouped({&part, 1}, hashes).parts[0].group;
+  };
+  CHECK(numbers({rows, {{trade_no}}}) == Numbers{0, 1, 0});
+  CHECK(numbers({rows, {{price}, {time_of_trade, true}}}) == Numbers{0, 1, 0});
+  CHECK(numbers({rows, {{time_of_trade}}}) == Numbers{0, 1, 2});
+  CHECK(numbers({rows, {{trade_schema["settlor"]}}}) == Numbers{0, 0, 0});
+  const Numbers outer{0, 0, 1};
+  CHECK(numbers({rows, {{trade_schema["settlor"]}}, outer}) == Numbers{0, 0, 1});
+}
+
 TEST_CASE("parts share their groups, and a coarser key joins them") {
   const std::array parts{GroupedRows{{table().get(), 0, 1}, {{side}, {price}}},
                          GroupedRows{{table().get(), 1, 3}, {{side}, {price}}}};
