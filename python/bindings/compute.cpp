@@ -1,9 +1,7 @@
 // _core.Groups: rows by key, their exact sums and their lots, as lists of Python values.
 #include <pybind11/stl.h>
 
-#include <array>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -84,55 +82,28 @@ py::bytes hashes(const OwnedSlice& self, const Names& names) {
 // What matching found, as lists when they are asked for.
 class MatchedLots {
  public:
-  MatchedLots(Matching found, const GroupPart& trades) : found_(std::move(found)) {
-    for (std::vector<int128>& sums : totals_) sums.resize(trades.count.size());
-    const auto add = [&](std::int64_t row, std::size_t total,
-                         std::initializer_list<int128> amounts) {
-      const auto group = static_cast<std::size_t>(trades.group[static_cast<std::size_t>(row)]);
-      for (const int128 amount : amounts) {
-        int128& sum = totals_[total++][group];
-        sum = sum_of(sum, amount);
-      }
-    };
-    for (const Match& each : found_.matches)
-      add(each.trade, 0, {each.quantity, cost(each), proceeds(each)});
-    for (const LotPart& each : found_.unmatched) add(each.row, 3, {each.quantity, each.value});
-    for (const LotPart& each : found_.open) {
-      const int sign = each.is_long ? 1 : -1;
-      add(each.row, 5, {sign * int128{each.quantity}, sign * each.value});
-    }
-  }
+  explicit MatchedLots(Matching found) : found_(std::move(found)) {}
 
   py::tuple matches() const {
-    return columns_of(found_.matches, &Match::lot, &Match::trade, &Match::is_long, &Match::quantity,
-                      cost, proceeds);
+    return columns_of(released([&] { return matches_in_time(found_); }), &Match::lot, &Match::trade,
+                      &Match::is_long, &Match::quantity, &Match::cost, &Match::proceeds);
   }
-  py::tuple unmatched() const { return parts(found_.unmatched); }
+  py::tuple unmatched() const { return parts(unmatched_in_time(found_)); }
   py::tuple open() const { return parts(found_.open); }
   const std::vector<std::int64_t>& undecided() const { return found_.undecided; }
 
-  // By group: quantity, cost and proceeds of what was closed, quantity and value of sales that
-  // closed nothing, and of what is left open, negative if it is short.
   py::tuple totals() const {
-    py::tuple lists(totals_.size());
-    for (std::size_t i = 0; i < totals_.size(); ++i) {
-      lists[i] = list_from(totals_[i], [](int128 units) { return made_from(units); });
-    }
-    return lists;
+    return columns_of(found_.totals, &LotTotals::quantity, &LotTotals::cost, &LotTotals::proceeds,
+                      &LotTotals::unmatched, &LotTotals::unmatched_value, &LotTotals::open,
+                      &LotTotals::open_value);
   }
 
  private:
-  static int128 cost(const Match& each) { return each.is_long ? each.lot_value : each.trade_value; }
-  static int128 proceeds(const Match& each) {
-    return each.is_long ? each.trade_value : each.lot_value;
-  }
-
   static py::tuple parts(const std::vector<LotPart>& items) {
     return columns_of(items, &LotPart::row, &LotPart::is_long, &LotPart::quantity, &LotPart::value);
   }
 
   Matching found_;
-  std::array<std::vector<int128>, 7> totals_;
 };
 
 class GroupsOfSlices {
@@ -214,7 +185,7 @@ class GroupsOfSlices {
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
-    return released([&] { return MatchedLots(match_lots(at(0), rules), at(0)); });
+    return MatchedLots(released([&] { return match_lots(at(0), rules); }));
   }
 
  private:

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array usual_decimals{2, 4, 6};
 constexpr double exact_limit = 1e15;  // decimals of up to 15 digits have different nearest doubles
+constexpr double without_fraction = 0x1.8p52;
 
 double power_of_ten(int exponent) {
   double power = 1;
@@ -24,7 +25,8 @@ double power_of_ten(int exponent) {
 // Whether one of the usual scales holds the value; `units` is then its multiple.
 bool holds(double value, double scale, double& units) {
   if (!(std::fabs(value) * scale < exact_limit)) return false;
-  units = std::nearbyint(value * scale);
+  // Rounds to an integer, since a double of this size has no fraction; std::nearbyint is a call.
+  units = (value * scale + without_fraction) - without_fraction;
   return units / scale == value;
 }
 
@@ -81,11 +83,23 @@ std::vector<int128> in_units(std::span<const double> values, int decimals) {
   return result;
 }
 
+namespace {
+
+template <typename Integer>
+Integer rounded_down(Integer dividend, Integer divisor) {
+  const Integer quotient = dividend / divisor;
+  return quotient * divisor > dividend ? quotient - 1 : quotient;  // below zero too
+}
+
+}  // namespace
+
 int128 share_of(int128 value, std::int64_t part, std::int64_t total) {
   const int128 doubled = sum_of(product_of(value, 2 * int128{part}), total);
   const int128 divisor = 2 * int128{total};
-  const int128 quotient = doubled / divisor;
-  return quotient * divisor > doubled ? quotient - 1 : quotient;  // rounded down, below zero too
+  if (detail::magnitude(doubled) < detail::one_word && divisor < detail::one_word) {
+    return rounded_down(static_cast<std::int64_t>(doubled), static_cast<std::int64_t>(divisor));
+  }
+  return rounded_down(doubled, divisor);
 }
 
 }  // namespace tradingdata

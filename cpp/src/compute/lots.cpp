@@ -1,8 +1,10 @@
-// Keeps the open lots of each group and side in a queue, the oldest first.
+// Keeps the open lots of each side of a group in a queue, the oldest first.
 #include "compute/lots.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "compute/moments.hpp"
 #include "table/records.hpp"
@@ -35,12 +37,31 @@ class Queue {
   void drop() { ++next_; }
   void add(const Remainder& lot) { lots_.push_back(lot); }
   std::span<const Remainder> open() const { return std::span(lots_).subspan(next_); }
+  void clear() {
+    lots_.clear();
+    next_ = 0;
+  }
 
  private:
   std::vector<Remainder> lots_;
   std::size_t next_ = 0;
 };
 
+std::size_t at(std::int64_t row) {
+  return static_cast<std::size_t>(row);
+}
+
+// The rows of each group, in the order given.
+std::vector<std::int64_t> by_group(const GroupPart& part, std::span<const std::int64_t> rows) {
+  std::vector<std::int64_t> next;
+  std::int64_t before = 0;
+  for (const std::int64_t count : part.count) next.push_back(std::exchange(before, before + count));
+  std::vector<std::int64_t> result(rows.size());
+  for (const std::int64_t row : rows) result[at(next[at(part.group[at(row)])]++)] = row;
+  return result;
+}
+
+// Matches one group after the other, so that its lots stay in the cache.
 class Matcher {
  public:
   Matcher(const GroupPart& trades, const MatchingRules& rules)
@@ -50,65 +71,79 @@ class Matcher {
                     trades.rows.start),
         times_(trades.rows.table->column(trade_schema["exch_trade_time"]).as<std::int64_t>() +
                trades.rows.start),
-        values_(amounts_of(trades.rows, trade_schema["trade_value"], rules.decimals).units),
-        long_(trades.count.size()),
-        short_(trades.count.size()) {}
+        values_(amounts_of(trades.rows, trade_schema["trade_value"], rules.decimals).units) {
+    for (std::int64_t row = trades.rows.start; row < trades.rows.stop; ++row) {
+      bought_.push_back(trades.rows.table->text(trade_schema["txn_type"], row) == rules.buy);
+    }
+  }
 
   Matching run() {
-    for (std::int64_t row = 0; row < rules_.opening; ++row) {
-      (bought(row) ? long_ : short_)[group_of(row)].add(remainder(row));
-    }
-    result_.matches.reserve(values_.size());
+    result_.rows.resize(at(trades_.size()));
+    std::iota(result_.rows.begin(), result_.rows.end(), 0);
     const std::int64_t settled = trades_.size() - rules_.settlements;
     TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy, rules_.origin);
-    for (const std::int64_t row : order.rows) take(row);
-    for (std::int64_t row = settled; row < trades_.size(); ++row) take(row);
+    std::ranges::copy(order.rows, result_.rows.begin() + rules_.opening);
     result_.undecided = std::move(order.undecided);
-    for (std::size_t group = 0; group < long_.size(); ++group) {
-      for (const Remainder& lot : long_[group].open()) result_.open.push_back(part(lot, true));
-      for (const Remainder& lot : short_[group].open()) result_.open.push_back(part(lot, false));
+    result_.matches.reserve(values_.size());
+    const std::vector<std::int64_t> rows = by_group(trades_, result_.rows);
+    auto first = rows.begin();
+    for (std::size_t group = 0; group < trades_.count.size(); ++group) {
+      const auto end = first + trades_.count[group];
+      result_.totals.push_back(match({first, end}, rules_.may_short[group] != 0));
+      first = end;
     }
     return std::move(result_);
   }
 
  private:
-  std::size_t group_of(std::int64_t row) const {
-    return static_cast<std::size_t>(trades_.group[static_cast<std::size_t>(row)]);
-  }
-  bool bought(std::int64_t row) const {
-    return trades_.rows.table->text(trade_schema["txn_type"], trades_.rows.start + row) ==
-           rules_.buy;
-  }
-  Remainder remainder(std::int64_t row) const {
-    return {row, quantities_[row], values_[static_cast<std::size_t>(row)]};
-  }
-  static LotPart part(const Remainder& lot, bool is_long) {
-    return {lot.row, is_long, lot.left, lot.value};
+  LotTotals match(std::span<const std::int64_t> rows, bool may_short) {
+    LotTotals totals;
+    long_.clear();
+    short_.clear();
+    for (const std::int64_t row : rows) {
+      const bool purchase = bought_[at(row)];
+      const bool counted = times_[row] >= rules_.counted_from;
+      Remainder trade{row, quantities_[row], values_[at(row)]};
+      if (row >= rules_.opening)
+        close(purchase ? short_ : long_, trade, !purchase, counted, totals);
+      if (trade.left == 0) continue;
+      if (purchase) {
+        long_.add(trade);
+      } else if (row < rules_.opening || may_short) {
+        short_.add(trade);
+      } else if (counted) {
+        result_.unmatched.push_back({row, false, trade.left, trade.value});
+        totals.unmatched = sum_of(totals.unmatched, trade.left);
+        totals.unmatched_value = sum_of(totals.unmatched_value, trade.value);
+      }
+    }
+    leave(long_, true, totals);
+    leave(short_, false, totals);
+    return totals;
   }
 
-  void take(std::int64_t row) {
-    const std::size_t group = group_of(row);
-    const bool purchase = bought(row);
-    const bool counted = times_[row] >= rules_.counted_from;
-    Queue& closing = purchase ? short_[group] : long_[group];
-    Remainder trade = remainder(row);
-    while (trade.left > 0 && !closing.empty()) {
-      Remainder& lot = closing.oldest();
+  void close(Queue& lots, Remainder& trade, bool is_long, bool counted, LotTotals& totals) {
+    while (trade.left > 0 && !lots.empty()) {
+      Remainder& lot = lots.oldest();
       const std::int64_t quantity = std::min(trade.left, lot.left);
-      const int128 lot_value = lot.take(quantity);
-      const int128 trade_value = trade.take(quantity);
+      const Match match{lot.row,  trade.row,          is_long,
+                        quantity, lot.take(quantity), trade.take(quantity)};
       if (counted) {
-        result_.matches.push_back({lot.row, row, !purchase, quantity, lot_value, trade_value});
+        result_.matches.push_back(match);
+        totals.quantity = sum_of(totals.quantity, quantity);
+        totals.cost = sum_of(totals.cost, match.cost());
+        totals.proceeds = sum_of(totals.proceeds, match.proceeds());
       }
-      if (lot.left == 0) closing.drop();
+      if (lot.left == 0) lots.drop();
     }
-    if (trade.left == 0) return;
-    if (purchase) {
-      long_[group].add(trade);
-    } else if (rules_.may_short[group] != 0) {
-      short_[group].add(trade);
-    } else if (counted) {
-      result_.unmatched.push_back(part(trade, false));
+  }
+
+  void leave(const Queue& lots, bool is_long, LotTotals& totals) {
+    const int sign = is_long ? 1 : -1;
+    for (const Remainder& lot : lots.open()) {
+      result_.open.push_back({lot.row, is_long, lot.left, lot.value});
+      totals.open = sum_of(totals.open, sign * int128{lot.left});
+      totals.open_value = sum_of(totals.open_value, sign * lot.value);
     }
   }
 
@@ -117,10 +152,27 @@ class Matcher {
   const std::int64_t* quantities_;
   const std::int64_t* times_;
   std::vector<int128> values_;
-  std::vector<Queue> long_;
-  std::vector<Queue> short_;
+  std::vector<bool> bought_;
+  Queue long_;  // of the current group
+  Queue short_;
   Matching result_;
 };
+
+// Parts by group, of which those of one row are neighbours, in the order of these rows.
+template <typename Part>
+std::vector<Part> in_order(const std::vector<Part>& parts, std::span<const std::int64_t> rows,
+                           std::int64_t Part::* row_of) {
+  std::vector<std::size_t> first(rows.size(), parts.size());
+  for (std::size_t i = parts.size(); i > 0; --i) first[at(parts[i - 1].*row_of)] = i - 1;
+  std::vector<Part> result;
+  result.reserve(parts.size());
+  for (const std::int64_t row : rows) {
+    for (std::size_t i = first[at(row)]; i < parts.size() && parts[i].*row_of == row; ++i) {
+      result.push_back(parts[i]);
+    }
+  }
+  return result;
+}
 
 constexpr double half_a_paisa = 0.005;  // prices and values are rounded to two decimals
 constexpr double a_paisa = 0.01;
@@ -216,6 +268,14 @@ class Proof {
 
 Matching match_lots(const GroupPart& trades, const MatchingRules& rules) {
   return Matcher(trades, rules).run();
+}
+
+std::vector<Match> matches_in_time(const Matching& matching) {
+  return in_order(matching.matches, matching.rows, &Match::trade);
+}
+
+std::vector<LotPart> unmatched_in_time(const Matching& matching) {
+  return in_order(matching.unmatched, matching.rows, &LotPart::row);
 }
 
 Multipliers multipliers_of(const GroupPart& trades, std::span<const std::int32_t> contract) {

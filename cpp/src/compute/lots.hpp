@@ -29,6 +29,9 @@ struct Match {
   std::int64_t quantity;
   int128 lot_value;
   int128 trade_value;
+
+  int128 cost() const { return is_long ? lot_value : trade_value; }
+  int128 proceeds() const { return is_long ? trade_value : lot_value; }
 };
 
 // What is left of a row.
@@ -39,16 +42,33 @@ struct LotPart {
   int128 value;
 };
 
+// The sums of a group.
+struct LotTotals {
+  int128 quantity = 0;  // of what was closed
+  int128 cost = 0;
+  int128 proceeds = 0;
+  int128 unmatched = 0;
+  int128 unmatched_value = 0;
+  int128 open = 0;  // negative if it is short
+  int128 open_value = 0;
+};
+
 struct Matching {
-  std::vector<Match> matches;           // in the order in which they were closed
-  std::vector<LotPart> unmatched;       // sales that neither closed a lot nor opened one
+  std::vector<std::int64_t> rows;       // in the order in which they were matched
+  std::vector<Match> matches;           // by group, in the order in which they were closed
+  std::vector<LotPart> unmatched;       // by group: sales that closed no lot and opened none
   std::vector<LotPart> open;            // by group, the long lots first, the oldest first
   std::vector<std::int64_t> undecided;  // rows of both sides in a second whose order is not known
+  std::vector<LotTotals> totals;        // by group
 };
 
 // Matches the trades in their order in time (`in_time`).
 // Requires a side, a quantity of at least 1, a value and, but for opening lots, a time in each row.
 Matching match_lots(const GroupPart& trades, const MatchingRules& rules);
+
+// In the order in which they were closed, or traded, whatever their group.
+std::vector<Match> matches_in_time(const Matching& matching);
+std::vector<LotPart> unmatched_in_time(const Matching& matching);
 
 // What the trades of a contract prove of its multiplier, that is of m in value = quantity * price *
 // m.

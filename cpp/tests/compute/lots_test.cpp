@@ -99,6 +99,39 @@ TEST_CASE("the values of all parts add up to those of the trades") {
   }
 }
 
+TEST_CASE("matches are by group, and in time; totals are those of a group") {
+  const TablePtr table = test::trades({{"1", "S", 1, 4, 10, -1, -1, "NSE"},
+                                       {"2", "B", 2, 4, 20, -1, -1, "BSE"},
+                                       {"3", "S", 3, 1, 30, -1, -1, "BSE"},
+                                       {"4", "B", 4, 6, 10.5, -1, -1, "NSE"},
+                                       {"5", "S", 5, 2, 25, -1, -1, "BSE"},
+                                       {"6", "S", 6, 3, 25, -1, -1, "BSE"}});
+  const Groups groups = test::grouped(table, {{trade_schema["exchange"]}});
+  const std::uint8_t may_short[] = {1, 0};
+  const Matching found = match_lots(groups.parts[0], {.buy = "B", .may_short = may_short});
+  const auto trades_of = [](const std::vector<Match>& matches) {
+    std::vector<std::int64_t> rows;
+    for (const Match& one : matches) rows.push_back(one.trade);
+    return rows;
+  };
+  CHECK(trades_of(found.matches) == std::vector<std::int64_t>{3, 2, 4, 5});
+  CHECK(trades_of(matches_in_time(found)) == std::vector<std::int64_t>{2, 3, 4, 5});
+  REQUIRE(unmatched_in_time(found).size() == 1);
+  CHECK(unmatched_in_time(found)[0].row == 5);
+  const auto& [of_shorts, of_longs] = std::pair(found.totals.at(0), found.totals.at(1));
+  CHECK(whole(of_shorts.quantity) == 4);
+  CHECK(whole(of_shorts.cost) == 42 * paise);
+  CHECK(whole(of_shorts.proceeds) == 40 * paise);
+  CHECK(whole(of_shorts.open) == 2);
+  CHECK(whole(of_shorts.open_value) == 21 * paise);
+  CHECK(whole(of_longs.quantity) == 4);
+  CHECK(whole(of_longs.cost) == 80 * paise);
+  CHECK(whole(of_longs.proceeds) == 105 * paise);
+  CHECK(whole(of_longs.unmatched) == 2);
+  CHECK(whole(of_longs.unmatched_value) == 50 * paise);
+  CHECK(whole(of_longs.open) == 0);
+}
+
 TEST_CASE("a multiplier is what gives the value of every trade") {
   const auto multiplier = [](const std::vector<Fill>& fills) {
     const TablePtr table = test::trades(fills);
