@@ -128,7 +128,7 @@ def charges(
         levies = sums.setdefault(place.key, place.levies)
         for name, levy in place.levies.items() if levies is not place.levies else ():
             levies[name] += levy
-    of_keys = [sums[lead.key] for lead, *_ in fills.facts()]
+    of_keys = [sums[key] for key in zip(*fills.facts().keys, strict=True)]
     amounts = [[float(levies[name] / unit) for levies in of_keys] for name in LEVIES]
     totals = [float(sum(levies.values()) / unit) for levies in of_keys]
     return noted(Charges._of_columns([*fills.leads(), *amounts, totals]), fills.notes)

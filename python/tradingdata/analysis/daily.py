@@ -23,7 +23,7 @@ from .inputs import Lookup, Multipliers, Prices, day_from, days_text
 from .isins import MATCH_BY
 from .issues import FROM_COST, STALE, UNPRICED, Note, about, noted, unused
 from .keys import CONTRACT, KEY, Key, contract_of, keys_of, lead_of
-from .pnl import Matching, matched, realised_of
+from .pnl import Matching, facts_of, matched, realised_of
 from .realised import GivenLots, RealisedPnl, read_lots
 
 DayPrices = Callable[[date, Any], float | None] | Mapping[Any, Prices] | Iterable[Any]
@@ -158,7 +158,7 @@ def daily_pnl(
     first = min(known, default=min(wanted, default=date.max))
     closed = {day for of_holder in realised.values() for day in of_holder}
     reported = sorted(day for day in {*known, *wanted, *closed} if day >= first)
-    held = _held(steps, price_of, reported, pnl, fills.notes)
+    held = _held(steps, price_of, reported, pnl, facts_of(stages), fills.notes)
     costs: dict[Any, Fraction] = defaultdict(Fraction)
     for (day, key), cost in charged(fills.on_day(None), charges, buy, rounding).items():
         costs[key[:2], day] += cost
@@ -224,13 +224,18 @@ def _steps_of(
 
 
 def _held(
-    steps: Steps, price_of: _DailyPrices, days: list[date], pnl: RealisedPnl, notes: list[Note]
+    steps: Steps,
+    price_of: _DailyPrices,
+    days: list[date],
+    pnl: RealisedPnl,
+    facts: dict[Key, tuple[int | None, str]],
+    notes: list[Note],
 ) -> dict[Any, list[Fraction]]:
     """Returns what open lots are worth more than they cost, before the days and on each."""
-    held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(pnl._facts, key=str)}
+    held = {key[:2]: [Fraction(0)] * (len(days) + 1) for key in sorted(facts, key=str)}
     rows = dict(zip(keys_of(pnl), pnl, strict=True))
     for key, of_key in steps.items():
-        multiplier, _ = pnl._facts[key]
+        multiplier, _ = facts[key]
         by_place: dict[int, list[_Step]] = defaultdict(list)
         for step in of_key:
             by_place[0 if step.day == date.min else bisect_left(days, step.day) + 1].append(step)

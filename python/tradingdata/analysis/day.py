@@ -19,7 +19,7 @@ from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
 from .keys import Key, Keyed, keys_of, lead_of
-from .pnl import matched, realised_of
+from .pnl import facts_of, matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
 from .result_table import BY_CONTRACT, ResultTable
@@ -193,7 +193,9 @@ def day_pnl(
         day = max(days_of(rows_in("trades", trades, TradeBook)), default=None)
     more: Any = {"multipliers": multipliers, "changes": changes, "match_by": match_by}
     fills = Fills(trades, day, buy, sell, lots=lots, earlier=True, **more)
-    pnl = realised_of(fills, matched(fills, settle, shorts, buy, sell))
+    stages = matched(fills, settle, shorts, buy, sell)
+    pnl = realised_of(fills, stages)
+    facts = facts_of(stages)
     price_of.same = fills.same
     of_day = fills.on_day(fills.day)
     traded = positions_of(of_day, buy, sell)
@@ -206,7 +208,7 @@ def day_pnl(
         position, held, expired = (rows.get(key) for rows in by_key)
         if row.matched_quantity or (position, held, expired) != (None, None, None):
             cost = costs.get((fills.day, key), Fraction(0))
-            day_rows[key] = _day_row(row, *pnl._facts[key], position, held, cost)
+            day_rows[key] = _day_row(row, *facts[key], position, held, cost)
     result = DayPnl._of(day_rows.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
     # Issues of keys that were closed before the day concern none of its numbers.

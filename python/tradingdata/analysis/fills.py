@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -34,12 +35,44 @@ _UNSAID = -1  # from the core: no trade has a price and a value, or a lot size
 _ROWS = 5  # rows listed in an issue, at most
 
 
-class Facts(NamedTuple):
-    """What is known of a key: its leading columns, multiplier (None: not proved) and kind."""
+class Facts:
+    """What is known of the keys of rows.
 
-    lead: Lead
-    multiplier: int | None
-    kind: str
+    In columns, since an object for each key would take longer than matching its trades.
+
+    Attributes:
+        keys: The columns of the key.
+        multipliers: The multiplier of each key; None: not proved.
+    """
+
+    def __init__(self, rows: Slice, groups: Groups, multipliers: list[int | None]) -> None:
+        self._rows, self._groups = rows, groups
+        self.keys: list[list[Any]] = rows.cells(groups.first(), KEY)
+        self.multipliers = multipliers
+
+    def column(self, name: str) -> list[Any]:
+        """Returns a column of the key."""
+        return self.keys[KEY.index(name)]
+
+    def contracts(self) -> list[Key]:
+        """Returns the contract of each key."""
+        return list(zip(*map(self.column, CONTRACT), strict=True))
+
+    @cached_property
+    def leads(self) -> list[Lead]:
+        """The leading columns of each key, with the names of its last row."""
+        return list(map(Lead, *self.keys, *self._rows.cells(self._groups.last(), NAMES)))
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """What each key is."""
+        name = ATTRIBUTES[0]
+        (strikes,) = self._rows.cells(self._groups.last(), [name])
+        if max(self._groups.likenesses(name), default=0) > SOME_MISSING:
+            columns = zip(self._rows.column(name), self._groups.numbers(), strict=True)
+            for strike, number in columns:  # the last known one counts
+                strikes[number] = strikes[number] if strike is None else strike
+        return list(map(kind_of, self.column(CONTRACT[-1]), strikes))
 
 
 class Proof(NamedTuple):
@@ -243,36 +276,27 @@ class Fills:
         first, last = self.by_key.first(), self.by_key.last()
         return [(self.rows, first, KEY), (self.rows, last, NAMES)]
 
-    def facts(self) -> list[Facts]:
+    def facts(self) -> Facts:
         """Returns what is known of each key, and notes what is not."""
         rows, groups = self.rows, self.by_key
-        first = groups.first()
-        *names, strikes = rows.cells(groups.last(), [*NAMES, ATTRIBUTES[0]])
-        keys = rows.cells(first, KEY)
-        leads = list(map(Lead, *keys, *names))
-        likenesses = {name: groups.likenesses(name) for name in ATTRIBUTES[:2]}
-        if max(likenesses[ATTRIBUTES[0]], default=0) > SOME_MISSING:
-            columns = zip(rows.column(ATTRIBUTES[0]), groups.numbers(), strict=True)
-            for strike, number in columns:  # the last known one counts
-                strikes[number] = strikes[number] if strike is None else strike
         proofs = multipliers_of(rows, groups, self.where, given=self.given, lots=self._lots)
-        for lead, proof in zip(leads, proofs, strict=True):
+        facts = Facts(rows, groups, [proof.multiplier for proof in proofs])
+        for number, proof in enumerate(proofs):
             if proof.multiplier is None:
-                self.notes.append(about(lead, UNPROVED, proof.lacks))
-        self._note_rows(groups, leads)
-        for name, of_name in likenesses.items():
-            for lead, likeness in zip(leads, of_name, strict=True):
+                self.notes.append(about(facts.leads[number], UNPROVED, proof.lacks))
+        self._note_rows(groups, facts)
+        for name in ATTRIBUTES[:2]:
+            for number, likeness in enumerate(groups.likenesses(name)):
                 if likeness & VARIOUS:
+                    lead = facts.leads[number]
                     self.notes.append(Note(lead, DIFFERENT, f"{lead} has several {name}"))
-        self._note_codes(dict(zip(KEY, keys, strict=True)))
+        self._note_codes(facts)
         if self.given is not None:
-            unknown = self.given.unmatched(lead.contract for lead in leads)
-            self.notes += unused("multipliers", unknown)
-        kinds = map(kind_of, keys[KEY.index("expiry_date")], strikes)
-        return list(map(Facts, leads, (proof.multiplier for proof in proofs), kinds))
+            self.notes += unused("multipliers", self.given.unmatched(facts.contracts()))
+        return facts
 
     def note_rows(
-        self, problem: str, rows: Iterable[int], numbers: Sequence[int], leads: Sequence[Lead]
+        self, problem: str, rows: Iterable[int], numbers: Sequence[int], facts: Facts
     ) -> None:
         """Notes rows, by key; ``numbers`` has the number of the key of each row."""
         by_key: dict[int, list[int]] = {}
@@ -280,21 +304,21 @@ class Fills:
             by_key.setdefault(numbers[row], []).append(row)
         for number, of_key in by_key.items():
             text = ", ".join(map(self.where, of_key[:_ROWS])) + ", ..." * (len(of_key) > _ROWS)
-            self.notes.append(about(leads[number], problem, text, len(of_key)))
+            self.notes.append(about(facts.leads[number], problem, text, len(of_key)))
 
-    def _note_rows(self, groups: Groups, leads: list[Lead]) -> None:
+    def _note_rows(self, groups: Groups, facts: Facts) -> None:
         problems: dict[str, Iterable[int]] = {NO_EXPIRY: sorted(self._completed)}
         if len(self.rows.where([("traded_price", "eq", "all", False, [0.0])])):
             prices = enumerate(self.rows.column("traded_price"))
             problems[FREE] = [row for row, price in prices if price == 0]
         numbers = groups.numbers() if any(problems.values()) else []
         for problem, rows in problems.items():
-            self.note_rows(problem, rows, numbers, leads)
+            self.note_rows(problem, rows, numbers, facts)
 
-    def _note_codes(self, keys: dict[str, list[Any]]) -> None:
+    def _note_codes(self, facts: Facts) -> None:
         for name in CODES:
             spelled: dict[str, dict[str, None]] = {}
-            for code in dict.fromkeys(keys[name]):
+            for code in dict.fromkeys(facts.column(name)):
                 spelled.setdefault(code.strip().casefold(), {})[code] = None
             for codes in spelled.values():
                 if len(codes) > 1:
@@ -334,8 +358,10 @@ def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
 
 def _missing_expiries(rows: Slice, groups: Groups) -> dict[int, dict[str, Any]]:
     """Returns the expiry of their contract for the rows that lack it."""
-    contracts = list(zip(*rows.cells(groups.first(), CONTRACT), strict=True))
-    expiries = missing_expiries(contracts)
+    of_contracts, of_ids = groups.coarser(CONTRACT), groups.coarser(CONTRACT[:-1])
+    if of_contracts == of_ids:  # each id has one expiry, or none
+        return {}
+    expiries = missing_expiries(list(zip(*rows.cells(groups.first(), CONTRACT), strict=True)))
     numbers = enumerate(groups.numbers() if expiries else [])
     return {row: {CONTRACT[-1]: expiries[group]} for row, group in numbers if group in expiries}
 
@@ -367,17 +393,24 @@ def multipliers_of(
             cannot be added up, or a given multiplier is no whole number of at least 1.
     """
     first = groups.first()
-    contracts = list(zip(*rows.cells(first, CONTRACT), strict=True))
     of_lots: dict[Key, int] = {}
     unproved: set[Key] = set()  # contracts with an opening lot without a multiplier
     for lot, number in zip(lots, groups.numbers() if lots else (), strict=False):
+        contract = contract_of(rows[first[number]])
         if lot.multiplier is None:
-            unproved.add(contracts[number])
+            unproved.add(contract)
         elif lot.multiplier:
-            _add_lot(of_lots, contracts[number], lot.multiplier)
+            _add_lot(of_lots, contract, lot.multiplier)
+    of_groups: tuple[list[int], ...] = groups.multipliers(CONTRACT)
+    # One object for all groups whose trades prove the same, unless something else counts too.
+    is_shared = given is None and not lots
+    shared = {one: Proof(one) for one in set(of_groups[0]) if is_shared and one > 0}
     proofs = []
-    columns = zip(contracts, first, *groups.multipliers(CONTRACT), strict=True)
-    for contract, row, proved, odd, other in columns:
+    for row, proved, odd, other in zip(first, *of_groups, strict=True):
+        if proved in shared and other < 0:
+            proofs.append(shared[proved])
+            continue
+        contract = contract_of(rows[row])
         multiplier = proved if proved > 0 else None
         known = None if given is None else given(rows[row])
         if known is not None:

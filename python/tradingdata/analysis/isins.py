@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -81,23 +80,25 @@ def by_isin(rows: Slice) -> tuple[Slice, Same, list[Note]]:
     return patched(rows, changes), {key: tuple(ids) for key, ids in same.items()}, notes
 
 
-def may_be_elsewhere(rows: Slice, groups: _core.Groups, sums_of_keys: Iterable[Any]) -> bool:
+def may_be_elsewhere(
+    rows: Slice, groups: _core.Groups, held: list[int], unmatched: list[int]
+) -> bool:
     """Returns whether `elsewhere` may find shares, which needs the lots.
 
-    Of rows by key, with the sums of each key, shares of one ISIN are open or unmatched on both
-    sides, or rows of a key differ in their ISIN.
+    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
+    open or unmatched on both sides, or rows of a key differ in their ISIN.
     """
     sides: dict[Any, bool] = {}
     names = ("account", "client_id", "product", "exchange", "expiry_date", _ISIN)
     cells = (*rows.cells(groups.last(), names), groups.likenesses(_ISIN))
-    columns = zip(*cells, sums_of_keys, strict=True)
-    for account, client, product, place, expiry, isin, likeness, sums in columns:
-        if expiry is not None or not (sums.held or sums.unmatched):
+    columns = zip(*cells, held, unmatched, strict=True)
+    for account, client, product, place, expiry, isin, likeness, left, sold in columns:
+        if expiry is not None or not (left or sold):
             continue
         holder = account, client, product, None if product == DELIVERY else place, isin
-        is_long = sums.held > 0
+        is_long = left > 0
         is_other_side = isin and sides.setdefault(holder, is_long) != is_long
-        if is_other_side or (is_long and sums.unmatched) or likeness not in (SAME, SOME_MISSING):
+        if is_other_side or (is_long and sold) or likeness not in (SAME, SOME_MISSING):
             return True
     return False
 

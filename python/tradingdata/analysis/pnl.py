@@ -13,7 +13,7 @@ from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted
 from .changes import LotChange, after_change
-from .fills import Facts, Fills
+from .fills import Fills
 from .inputs import IST, PRODUCTS, Lookup, Multipliers, Prices, chosen
 from .isins import MATCH_BY, elsewhere, may_be_elsewhere
 from .issues import EXPIRED, TIED, UNOPENED, about, noted, unused
@@ -134,7 +134,8 @@ def matched(
     lots: list[Lot] | None = None
     stage, multipliers = fills, {}
     if fills.changes:
-        multipliers = {fact.lead.contract: fact.multiplier for fact in fills.facts()}
+        facts = fills.facts()
+        multipliers = dict(zip(facts.contracts(), facts.multipliers, strict=True))
     for start, stop in pairwise(moments):
         if fills.changes:
             stage = fills.stage(start, stop, lots, multipliers)
@@ -155,7 +156,7 @@ def matched(
                 lots, notes = after_change(lots, change, stage.same)
                 fills.notes += notes
     if prices is not None and stages[-1].left(fills.last, expired=True)[0]:
-        contracts = {fact.lead.contract for stage in stages for fact in stage.facts}
+        contracts = {one for stage in stages for one in stage.facts.contracts()}
         fills.notes += unused("settle", prices.unmatched(contracts))
     return stages
 
@@ -166,45 +167,62 @@ def _in(zone: tzinfo, at: datetime, of: tzinfo) -> datetime:
 
 
 class _Sums(NamedTuple):
-    """The sums of one key, whose amounts are in the unit of the finest stage."""
+    """The sums of each key, whose amounts are in the unit of the finest stage."""
 
-    quantity: int
-    cost: int
-    proceeds: int
-    unmatched: int
-    unmatched_value: int
-    held: int
-    held_value: int
+    quantities: list[int]
+    costs: list[int]
+    proceeds: list[int]
+    unmatched: list[int]
+    unmatched_values: list[int]
+    held: list[int]
+    held_values: list[int]
+
+
+def facts_of(stages: list[Matching]) -> dict[Key, tuple[int | None, str]]:
+    """Returns the last that is known of each key: its multiplier and kind."""
+    all_facts: dict[Key, tuple[int | None, str]] = {}
+    for facts in (stage.facts for stage in stages):
+        of_keys = zip(facts.multipliers, facts.kinds, strict=True)
+        all_facts.update(zip(zip(*facts.keys, strict=True), of_keys, strict=True))
+    return all_facts
+
+
+def _added_up(stages: list[Matching], sums_of_stages: list[_Sums]) -> tuple[list[Any], _Sums]:
+    """Returns the leading columns and the sums of the keys of all stages."""
+    if len(stages) == 1:
+        return stages[0].fills.leads(), sums_of_stages[0]
+    leads: dict[Key, Lead] = {}  # with the last names that are known
+    totals: dict[Key, list[int]] = {}
+    for stage, columns in zip(stages, sums_of_stages, strict=True):
+        for lead, *of_key in zip(stage.facts.leads, *columns, strict=True):
+            before = totals.get(lead.key, [0] * len(of_key))
+            totals[lead.key] = list(map(add, before, of_key))
+            leads[lead.key] = lead
+    names = [[lead[at] for lead in leads.values()] for at in range(len(KEYED))]
+    sums = ([of_key[at] for of_key in totals.values()] for at in range(len(_Sums._fields)))
+    return names, _Sums(*sums)
 
 
 def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     """Returns what trades realise, and notes what is not known of them."""
     last, decimals = stages[-1], max(stage.decimals for stage in stages)
-    sums_of: dict[Key, _Sums] = {}
-    facts_of: dict[Key, Facts] = {}  # the last that is known
-    for stage in stages:
-        sums_of_stage = stage.sums(decimals, fills.last if stage is last else None)
-        for facts, sums in zip(stage.facts, sums_of_stage, strict=True):
-            key = facts.lead.key
-            before = sums_of.get(key)
-            sums_of[key] = sums if before is None else _Sums(*map(add, before, sums))
-            facts_of[key] = facts
+    leads, sums = _added_up(
+        stages, [stage.sums(decimals, fills.last if stage is last else None) for stage in stages]
+    )
     scale = 10**decimals
-    of_keys = sums_of.values()
     columns: list[Any] = [
-        *([facts.lead[at] for facts in facts_of.values()] for at in range(len(KEYED))),
-        [sums.quantity for sums in of_keys],
-        [sums.cost / scale for sums in of_keys],
-        [sums.proceeds / scale for sums in of_keys],
-        [(sums.proceeds - sums.cost) / scale for sums in of_keys],
-        [sums.unmatched for sums in of_keys],
-        [sums.unmatched_value / scale for sums in of_keys],
-        [sums.held for sums in of_keys],
-        [sums.held_value / scale for sums in of_keys],
+        *leads,
+        sums.quantities,
+        [units / scale for units in sums.costs],
+        [units / scale for units in sums.proceeds],
+        [units / scale for units in map(sub, sums.proceeds, sums.costs)],
+        sums.unmatched,
+        [units / scale for units in sums.unmatched_values],
+        sums.held,
+        [units / scale for units in sums.held_values],
     ]
     pnl = RealisedPnl._of_columns(columns)
     pnl.days = fills.days if fills.day is None else (fills.day,)
-    pnl._facts = {key: (facts.multiplier, facts.kind) for key, facts in facts_of.items()}
     pnl._later = Later(
         matches=lambda: _one([stage.matches() for stage in stages]),
         unmatched=lambda: _one([it.lots(it.found.unmatched, UNMATCHED) for it in stages]),
@@ -218,7 +236,7 @@ def realised_of(fills: Fills, stages: list[Matching]) -> RealisedPnl:
     if fills.changes:
         fills.notes += [note for stage in stages for note in stage.fills.notes]
     if not fills.is_by_isin and (
-        fills.changes or may_be_elsewhere(fills.rows, fills.by_key, of_keys)
+        fills.changes or may_be_elsewhere(fills.rows, fills.by_key, sums.held, sums.unmatched)
     ):
         fills.notes += elsewhere(pnl)
     return pnl
@@ -263,7 +281,7 @@ class Matching:
 
     def match(self, day: date | None, shorts: object) -> None:
         """Matches the rows; only what closes on the day is reported."""
-        products = [facts.lead.product for facts in self.facts]
+        products = self.facts.column("product")
         if isinstance(shorts, bool):
             may_short = [shorts] * len(products)
         else:
@@ -293,14 +311,15 @@ class Matching:
     def settle(self, last: date, price_of: Lookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
-        is_due = [expiry is not None and expiry <= last for expiry in self._expiries()]
-        price_of.among(facts.lead.contract for facts in compress(self.facts, is_due))
+        expiries = self.facts.column("expiry_date")
+        is_due = [expiry is not None and expiry <= last for expiry in expiries]
+        price_of.among(compress(self.facts.contracts(), is_due))
         for at_row, is_long, quantity, _ in zip(*self.found.open, strict=True):
             number = self.numbers[at_row]
             if not is_due[number]:
                 continue
             row = self._rows[at_row]
-            price, multiplier = price_of(row), self.facts[number].multiplier
+            price, multiplier = price_of(row), self.facts.multipliers[number]
             if price is None or (price and multiplier is None):
                 continue
             at = datetime.combine(row.expiry_date, _SETTLED_AT)
@@ -332,25 +351,24 @@ class Matching:
             yield Move(self._lead(row), days[row], None, *held, 0)
 
     def _lead(self, row: int) -> Lead:
-        return self.facts[self.numbers[row]].lead
-
-    def _expiries(self) -> list[date | None]:
-        return [facts.lead.expiry_date for facts in self.facts]
+        return self.facts.leads[self.numbers[row]]
 
     def _are_over(self, last: date) -> list[bool]:
         """Returns whether the contract of each key expired before a day."""
-        return [expiry is not None and expiry < last for expiry in self._expiries()]
+        expiries = self.facts.column("expiry_date")
+        return [expiry is not None and expiry < last for expiry in expiries]
 
-    def sums(self, decimals: int, last: date | None) -> Iterator[_Sums]:
+    def sums(self, decimals: int, last: date | None) -> _Sums:
         """Returns the sums of each key; with a last day, also of what is open then."""
-        unit = 10 ** (decimals - self.decimals)
-        is_over = [True] * len(self.facts) if last is None else self._are_over(last)
-        quantities, costs, proceeds, unmatched, sold, held, values = self.found.totals
-        for amounts in (costs, proceeds, sold, values):
-            amounts[:] = [amount * unit for amount in amounts]
-        for number in compress(range(len(is_over)), is_over):
-            held[number] = values[number] = 0
-        return map(_Sums, quantities, costs, proceeds, unmatched, sold, held, values)
+        sums, unit = _Sums(*self.found.totals), 10 ** (decimals - self.decimals)
+        amounts = sums.costs, sums.proceeds, sums.unmatched_values, sums.held_values
+        for column in amounts if unit != 1 else ():
+            column[:] = [amount * unit for amount in column]
+        size = len(sums.held)
+        is_over = [True] * size if last is None else self._are_over(last)
+        for number in compress(range(size), is_over):
+            sums.held[number] = sums.held_values[number] = 0
+        return sums
 
     def left(self, last: date, *, expired: bool) -> Remainders:
         """Returns the lots that are left of contracts that expired before a day, or of others."""
@@ -364,14 +382,14 @@ class Matching:
 
     def note_ties(self) -> None:
         """Notes purchases and sales of one second whose order nothing shows."""
-        leads = [facts.lead for facts in self.facts]
-        self.fills.note_rows(TIED, dict.fromkeys(self.found.undecided), self.numbers, leads)
+        if undecided := self.found.undecided:
+            self.fills.note_rows(TIED, dict.fromkeys(undecided), self.numbers, self.facts)
 
     def note(self, problem: str, noun: str, parts: Remainders) -> None:
         """Notes parts of rows by key."""
         for number, count in Counter(self.numbers[row] for row in parts[0]).items():
             text = counted(count, noun)
-            self.fills.notes.append(about(self.facts[number].lead, problem, text, count))
+            self.fills.notes.append(about(self.facts.leads[number], problem, text, count))
 
     def _columns(self, rows: list[int]) -> list[Any]:
         """Returns the leading columns: the key of each row, and the names of its last trade."""
@@ -415,7 +433,7 @@ class Matching:
             (self._rows, rows, _TRADED),
             quantities,
             [value / scale for value in values],
-            [self.facts[self.numbers[row]].multiplier for row in rows],
+            [self.facts.multipliers[self.numbers[row]] for row in rows],
             (self._rows, rows, ATTRIBUTES),
             [as_of] * len(rows),
         ]

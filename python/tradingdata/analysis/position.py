@@ -11,7 +11,7 @@ from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import Facts, Fills
+from .fills import Fills
 from .inputs import Multipliers, days_text
 from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
@@ -134,7 +134,8 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
     decimals = _core.decimals_of([(rows, "trade_value")])
     sides = _core.Groups([rows], ["txn_type"], fills.by_key)
     (codes,) = rows.cells(sides.first(), ["txn_type"])
-    side_of = {code: [-1] * len(facts) for code in (buy, sell)}  # by key; -1: none
+    # By key; -1: none.
+    side_of = {code: [-1] * len(facts.multipliers) for code in (buy, sell)}
     for side, (number, code) in enumerate(zip(sides.coarser(KEY), codes, strict=True)):
         side_of[code][number] = side
     # None of the sums is None, since rows without a value are refused.
@@ -148,23 +149,23 @@ def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
     columns = [
         *fills.leads(),
         list(map(add, purchases, sales)),
-        *_traded(bought, paid, scale, facts),
-        *_traded(sold, received, scale, facts),
+        *_traded(bought, paid, scale, facts.multipliers),
+        *_traded(sold, received, scale, facts.multipliers),
         list(map(sub, bought, sold)),
         [units / scale for units in map(sub, received, paid)],
-        [multiplier for _, multiplier, _ in facts],
-        [kind for *_, kind in facts],
+        facts.multipliers,
+        facts.kinds,
     ]
     return Positions._of_columns(columns)
 
 
 def _traded(
-    quantities: list[int], values: list[int], scale: int, facts: list[Facts]
+    quantities: list[int], values: list[int], scale: int, multipliers: list[int | None]
 ) -> list[list[Any]]:
     """Returns the columns of one side: quantity, value and average price."""
-    columns = zip(quantities, values, facts, strict=True)
+    columns = zip(quantities, values, multipliers, strict=True)
     averages = [
         value / (scale * quantity * multiplier) if quantity and multiplier else None
-        for quantity, value, (_, multiplier, _) in columns
+        for quantity, value, multiplier in columns
     ]
     return [quantities, [value / scale for value in values], averages]

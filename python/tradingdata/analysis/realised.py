@@ -13,7 +13,7 @@ from .._util.declarations import kinds_of
 from ..display.text import group
 from ..table.rows import declared
 from .inputs import days_text, is_missing
-from .keys import CONTRACT, REQUIRED, Key, Keyed, contract_of, kind_of, missing_expiries
+from .keys import CONTRACT, REQUIRED, Keyed, contract_of, kind_of, missing_expiries
 from .result_table import BY_CONTRACT, ResultTable
 
 LONG = "long"
@@ -260,7 +260,6 @@ class RealisedPnl(ResultTable[Realised]):
     )
 
     days: tuple[date, ...]
-    _facts: dict[Key, tuple[int | None, str]]  # multiplier and kind of each key
     _later: Later
 
     @cached_property
