@@ -36,7 +36,7 @@ class Goal:
     """`faster`: how many times less than the best of the peers; else how many times more.
 
     Without peers, the gate and the aim are milliseconds. `rests` is why a gate that is missed does
-    not count.
+    not count; nor does it where `floor`, another entry of the contest, takes as long.
     """
 
     what: str
@@ -48,6 +48,10 @@ class Goal:
     metric: str = "cpu"
     ahead_of: str = ""  # the aim also asks to be past this entry
     rests: str = ""
+    floor: str = ""
+
+
+AS_LONG = 1.1  # times a floor: what two runs of one program may differ by
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,11 @@ def judge(goal: Goal, results: dict[str, Result]) -> Row:
         past = _ratios(goal, ours, results[goal.ahead_of], goal.metric)[0]
         beside.append(f"{goal.ahead_of} {past:.2f}")
         ahead = past >= 1
+    rests = goal.rests
+    if goal.floor and not results[goal.floor].missing:
+        floor = results[goal.floor].median(goal.metric)
+        if ours.median(goal.metric) <= AS_LONG * floor:
+            rests = f"{goal.floor} takes {time(floor)}"
     return Row(
         goal.what,
         time(ours.median(goal.metric)),
@@ -119,7 +128,7 @@ def judge(goal: Goal, results: dict[str, Result]) -> Row:
         goal.faster,
         ", ".join(beside),
         ahead,
-        goal.rests,
+        rests,
     )
 
 

@@ -88,6 +88,15 @@ def test_a_missed_gate_that_rests_says_why_and_a_met_one_does_not() -> None:
     assert row(goal, [1.0], {"peer": [3.0]}).shown == "gate"
 
 
+def test_a_missed_gate_rests_where_the_floor_takes_as_long() -> None:
+    goal = Goal("", ("peer",), 2, 4, floor="floor")
+    assert (
+        row(goal, [1.0], {"peer": [1.5], "floor": [0.95]}).shown == "rests: floor takes 950.00 ms"
+    )
+    assert row(goal, [1.0], {"peer": [1.5], "floor": [0.8]}).shown == "MISSED"
+    assert row(goal, [1.0], {"peer": [3.0], "floor": [0.95]}).shown == "gate"
+
+
 def contest_of(make: Callable[[], Contest]) -> Run:
     run = Run(1, None, lambda table: None, "suite")
     run.play("name", make, Goal("what", ("peer",), 2, 4))

@@ -322,7 +322,7 @@ def http(run: Run) -> None:
 
         slower = functools.partial(Goal, faster=False)
         warm = "warm 4.5 KB call against libcurl and the decoder, times slower"
-        run.play("call", call, slower(warm, (FLOOR,), 1.7, 1.2))
+        run.play("call", call, slower(warm, (FLOOR,), 1.7, 1.2, floor="pycurl+msgspec"))
         run.play(
             "16",
             lambda: at_once_of(small, AT_ONCE, *MAKERS),
@@ -338,7 +338,7 @@ def http(run: Run) -> None:
         run.play(
             "download",
             download,
-            slower(f"{large_one} a libcurl download", (BARE,), 2, 1.3),
+            slower(f"{large_one} a libcurl download", (BARE,), 2, 1.3, floor=FLOOR),
             slower(f"{large_one} libcurl and the decoder", (FLOOR,), 1.3, 1.1),
         )
 
