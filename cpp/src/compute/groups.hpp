@@ -53,7 +53,8 @@ Groups grouped(std::span<const GroupedRows> parts,
 
 }  // namespace detail
 
-// A hash of each row's key, the same in every process.
+// A hash of each row's key, the same in every process. An archive stores digests of these: it reads
+// rows that it need not read if they change.
 std::vector<std::uint64_t> hashes_of(const GroupedRows& rows);
 
 // The first row of each value of a field, in order; a missing value counts as one.
