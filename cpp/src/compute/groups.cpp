@@ -56,6 +56,22 @@ std::uint64_t bits_of(Value value, const KeyField& key) {
   }
 }
 
+// A value of a field of a key, in its table.
+template <typename T>
+struct KeyValue {
+  const Table& table;
+  const KeyField& key;
+  const T& value;
+
+  bool operator==(const KeyValue& other) const {
+    if constexpr (std::is_same_v<T, TextView>) {
+      return same_text(table, value, other.table, other.value);
+    } else {
+      return bits_of(value, key) == bits_of(other.value, other.key);
+    }
+  }
+};
+
 bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const Table& b,
                const KeyField& key_b, std::int64_t row_b) {
   const Column &x = a.column(key_a.field), &y = b.column(key_b.field);
@@ -63,12 +79,7 @@ bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const 
   if (known != y.valid(row_b)) return false;
   if (!known) return true;
   return with_stored(a.schema().field(key_a.field).kind, [&]<typename T>(const T&) {
-    const T &one = x.as<T>()[row_a], &other = y.as<T>()[row_b];
-    if constexpr (!std::is_same_v<T, TextView>) {
-      return bits_of(one, key_a) == bits_of(other, key_b);
-    } else {
-      return same_text(a, one, b, other);
-    }
+    return KeyValue<T>{a, key_a, x.as<T>()[row_a]} == KeyValue<T>{b, key_b, y.as<T>()[row_b]};
   });
 }
 
@@ -116,7 +127,10 @@ class GroupFinder {
  public:
   // With `by_hash`, rows of one hash are of one group, whatever their keys.
   explicit GroupFinder(std::int64_t rows, bool by_hash = false)
-      : slots_(std::bit_ceil(static_cast<std::size_t>(rows) * 2 + 1), -1), by_hash_(by_hash) {}
+      : slots_(std::bit_ceil(static_cast<std::size_t>(rows) * 2 + 1), -1), by_hash_(by_hash) {
+    places_.reserve(static_cast<std::size_t>(rows));
+    hashes_.reserve(static_cast<std::size_t>(rows));
+  }
 
   std::int32_t find(std::uint64_t hash, const Place& place) {
     const std::size_t mask = slots_.size() - 1;
@@ -157,10 +171,10 @@ class GroupFinder {
 template <typename T>
 bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Groups& groups,
               const std::vector<Place>& places) {
-  constexpr bool is_text = std::is_same_v<T, TextView>;
   struct Head {
-    std::conditional_t<is_text, TextView, std::uint64_t> value;
     const Table* table;
+    const KeyField* key;
+    T value;
     bool valid;
   };
   std::vector<Head> heads;  // side by side, where looking each up in its column would be slow
@@ -168,12 +182,8 @@ bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Group
   for (const Place& place : places) {
     const KeyField& key = place.part->key[field];
     const Table* const table = place.part->rows.table;
-    const T& value = table->column(key.field).template as<T>()[place.row];
-    if constexpr (is_text) {
-      heads.push_back({value, table, table->valid(key.field, place.row)});
-    } else {
-      heads.push_back({bits_of(value, key), table, table->valid(key.field, place.row)});
-    }
+    heads.push_back({table, &key, table->column(key.field).template as<T>()[place.row],
+                     table->valid(key.field, place.row)});
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const KeyField& key = parts[i].key[field];
@@ -182,14 +192,9 @@ bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Group
     std::int64_t row = parts[i].rows.start;
     for (const std::int32_t group : groups.parts[i].group) {
       const Head& head = heads[static_cast<std::size_t>(group)];
-      const T& value = column.as<T>()[row];
+      const KeyValue<T> found{table, key, column.as<T>()[row]};
       if (column.valid(row++) != head.valid) return false;
-      if (!head.valid) continue;
-      if constexpr (is_text) {
-        if (!same_text(table, value, *head.table, head.value)) return false;
-      } else {
-        if (bits_of(value, key) != head.value) return false;
-      }
+      if (head.valid && found != KeyValue<T>{*head.table, *head.key, head.value}) return false;
     }
   }
   return true;
@@ -283,17 +288,11 @@ std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) 
   std::vector<std::int64_t> heads;
   with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
     const T* const values = column.as<T>();
-    const auto same = [&](const T& a, const T& b) {
-      if constexpr (std::is_same_v<T, TextView>) {
-        return same_text(table, a, table, b);
-      } else {
-        return bits_of(a, key) == bits_of(b, key);
-      }
-    };
+    const auto value = [&](std::int64_t row) { return KeyValue<T>{table, key, values[row]}; };
     for (std::int64_t row = rows.start; row < rows.stop; ++row) {
       const bool known = column.valid(row);
       if (row == rows.start || known != column.valid(row - 1) ||
-          (known && !same(values[row - 1], values[row])))
+          (known && value(row - 1) != value(row)))
         heads.push_back(row);
     }
   });
@@ -385,20 +384,25 @@ std::vector<std::uint8_t> likenesses(const GroupPart& part, int field) {
   std::vector<std::uint8_t> result(part.count.size());
   std::vector<std::int64_t> known(part.count.size(), -1);
   const Table& table = *part.rows.table;
+  const Column& column = table.column(field);
   const KeyField key{field};
-  std::int64_t row = part.rows.start;
-  for (const std::int32_t number : part.group) {
-    const auto group = static_cast<std::size_t>(number);
-    if (!table.valid(field, row)) {
-      result[group] |= static_cast<std::uint8_t>(Likeness::some_missing);
-    } else if (known[group] < 0) {
-      known[group] = row;
-      result[group] |= static_cast<std::uint8_t>(Likeness::same);
-    } else if (!same_cell(table, key, known[group], table, key, row)) {
-      result[group] |= static_cast<std::uint8_t>(Likeness::different);
+  with_stored(table.schema().field(field).kind, [&]<typename T>(const T&) {
+    const T* const values = column.as<T>();
+    const auto value = [&](std::int64_t row) { return KeyValue<T>{table, key, values[row]}; };
+    std::int64_t row = part.rows.start;
+    for (const std::int32_t number : part.group) {
+      const auto group = static_cast<std::size_t>(number);
+      if (!column.valid(row)) {
+        result[group] |= static_cast<std::uint8_t>(Likeness::some_missing);
+      } else if (known[group] < 0) {
+        known[group] = row;
+        result[group] |= static_cast<std::uint8_t>(Likeness::same);
+      } else if (value(known[group]) != value(row)) {
+        result[group] |= static_cast<std::uint8_t>(Likeness::different);
+      }
+      ++row;
     }
-    ++row;
-  }
+  });
   return result;
 }
 

@@ -100,10 +100,13 @@ class Matcher {
     LotTotals totals;
     long_.clear();
     short_.clear();
-    for (const std::int64_t row : rows) {
+    // Collected before they are matched, since reads that wait for nothing overlap.
+    group_.clear();
+    for (const std::int64_t row : rows) group_.push_back({row, quantities_[row], values_[at(row)]});
+    for (Remainder& trade : group_) {
+      const std::int64_t row = trade.row;
       const bool purchase = bought_[at(row)];
-      const bool counted = times_[row] >= rules_.counted_from;
-      Remainder trade{row, quantities_[row], values_[at(row)]};
+      const bool counted = counts_all_ || times_[row] >= rules_.counted_from;
       if (row >= rules_.opening)
         close(purchase ? short_ : long_, trade, !purchase, counted, totals);
       if (trade.left == 0) continue;
@@ -153,7 +156,9 @@ class Matcher {
   const std::int64_t* times_;
   std::vector<int128> values_;
   std::vector<bool> bought_;
-  Queue long_;  // of the current group
+  bool counts_all_ = rules_.counted_from == INT64_MIN;
+  std::vector<Remainder> group_;  // the current one
+  Queue long_;                    // its lots
   Queue short_;
   Matching result_;
 };
@@ -162,6 +167,7 @@ class Matcher {
 template <typename Part>
 std::vector<Part> in_order(const std::vector<Part>& parts, std::span<const std::int64_t> rows,
                            std::int64_t Part::* row_of) {
+  if (parts.empty()) return {};
   std::vector<std::size_t> first(rows.size(), parts.size());
   for (std::size_t i = parts.size(); i > 0; --i) first[at(parts[i - 1].*row_of)] = i - 1;
   std::vector<Part> result;
