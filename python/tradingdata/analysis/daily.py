@@ -160,8 +160,9 @@ def daily_pnl(
     reported = sorted(day for day in {*known, *wanted, *closed} if day >= first)
     held = _held(steps, price_of, reported, pnl, facts_of(stages), fills.notes)
     costs: dict[Any, Fraction] = defaultdict(Fraction)
-    for (day, key), cost in charged(fills.on_day(None), charges, buy, rounding).items():
-        costs[key[:2], day] += cost
+    levies, unit = charged(fills.on_day(None), charges, buy, rounding)
+    for (day, key), levy in levies.items():
+        costs[key[:2], day] += Fraction(levy) / unit
     daily_rows = []
     for holder, (value, *values) in held.items():
         gained, paid, then = Fraction(0), Fraction(0), _Totals(unrealised=round(value, _DIGITS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -200,15 +201,16 @@ def day_pnl(
     of_day = fills.on_day(fills.day)
     traded = positions_of(of_day, buy, sell)
     value = valued(pnl, price_of)
-    costs: Any = charged(of_day, charges, buy, rounding)
+    costs, unit = charged(of_day, charges, buy, rounding)
     tables = traded, value, pnl.expired
     by_key: Any = [dict(zip(keys_of(table), table, strict=True)) for table in tables]
     day_rows = {}
     for key, row in zip(keys_of(pnl), pnl, strict=True):
         position, held, expired = (rows.get(key) for rows in by_key)
         if row.matched_quantity or (position, held, expired) != (None, None, None):
-            cost = costs.get((fills.day, key), Fraction(0))
-            day_rows[key] = _day_row(row, *facts[key], position, held, cost)
+            cost: Any = costs.get((fills.day, key), 0)
+            charge = cost.numerator, cost.denominator * unit
+            day_rows[key] = _day_row(row, *facts[key], position, held, charge)
     result = DayPnl._of(day_rows.values())
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
     # Issues of keys that were closed before the day concern none of its numbers.
@@ -219,14 +221,22 @@ def day_pnl(
 
 def charged(
     fills: Fills, rates: Rates | None, buy: str, rounding: Rounding
-) -> dict[tuple[date, Key], Fraction]:
-    """Returns the sum of the levies of each day and key, also where ISINs join keys."""
-    costs: dict[tuple[date, Key], Fraction] = {}
+) -> tuple[dict[Any, Any], int]:
+    """Returns the sum of the levies of each day and key, exactly, and how many units are 1.
+
+    Where ISINs join keys, theirs is that of all.
+    """
+    costs: dict[tuple[date, Key], Any] = {}
     places, unit = ([], 1) if rates is None else charge_sums(fills, rates, buy, rounding)
     for place in places:
         at = place.day, place.key
-        costs[at] = costs.get(at, Fraction(0)) + Fraction(sum(place.levies.values())) / unit
-    return costs
+        costs[at] = costs.get(at, 0) + sum(place.levies.values())
+    return costs, unit
+
+
+def _ratio(amount: float) -> tuple[int, int]:
+    """Returns an amount as the decimal that it is written as."""
+    return Decimal(repr(amount)).as_integer_ratio()
 
 
 def _day_row(
@@ -235,11 +245,14 @@ def _day_row(
     kind: str,
     traded: Position | None,
     held: Unrealised | None,
-    charged: Fraction,
+    charged: tuple[int, int],
 ) -> tuple[Any, ...]:
-    """Returns the values of a ``DayRow``."""
+    """Returns the values of a ``DayRow``; exact by ratios, since reducing fractions takes long."""
     unrealised = 0.0 if held is None else held.unrealised
-    net = Fraction(repr(row.realised)) + Fraction(repr(unrealised or 0.0)) - charged
+    gained, of_gained = _ratio(row.realised)
+    more, of_more = _ratio(unrealised or 0.0)
+    cost, of_cost = charged
+    net = (gained * of_more + more * of_gained) * of_cost - cost * of_gained * of_more
     sides: tuple[Any, ...] = (0, None) * 2
     if traded is not None:
         averages = traded.buy_average, traded.sell_average
@@ -252,7 +265,7 @@ def _day_row(
     still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     return (
         *(*lead_of(row), kind, *sides, *still_open),
-        *(row.realised, unrealised, float(charged), float(net)),
+        *(row.realised, unrealised, cost / of_cost, net / (of_gained * of_more * of_cost)),
     )
 
 

@@ -203,6 +203,8 @@ class Fills:
         groups = Groups([self.rows], ["exch_trade_time.day"])
         (times,) = self.rows.cells(groups.first(), ["exch_trade_time"])
         wanted = [time is not None and is_wanted(time.date()) for time in times]
+        if all(wanted):
+            return list(range(self.opening, len(self.rows)))
         numbers = groups.numbers()[self.opening :]
         return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
 
@@ -213,7 +215,7 @@ class Fills:
         is_one = self.rows is self.sent
         self.sent = self.sent.take(rows)
         self.rows = self.sent if is_one else self.rows.take(rows)
-        self._numbers = [self._numbers[row] for row in rows]
+        self._numbers = list(map(self._numbers.__getitem__, rows))
         self._completed = {at for at, row in enumerate(rows) if row in self._completed}
 
     def on_day(self, day: date | None) -> Fills:

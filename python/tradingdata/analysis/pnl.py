@@ -393,7 +393,7 @@ class Matching:
 
     def _columns(self, rows: list[int]) -> list[Any]:
         """Returns the leading columns: the key of each row, and the names of its last trade."""
-        last = [self._last[self.numbers[row]] for row in rows]
+        last = [self._last[number] for number in map(self.numbers.__getitem__, rows)]
         return [(self._rows, rows, KEY), (self._rows, last, NAMES)]
 
     def matches(self) -> Matches:
@@ -433,7 +433,7 @@ class Matching:
             (self._rows, rows, _TRADED),
             quantities,
             [value / scale for value in values],
-            [self.facts.multipliers[self.numbers[row]] for row in rows],
+            [self.facts.multipliers[number] for number in map(self.numbers.__getitem__, rows)],
             (self._rows, rows, ATTRIBUTES),
             [as_of] * len(rows),
         ]

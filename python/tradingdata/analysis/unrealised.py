@@ -158,9 +158,9 @@ def valued(lots: Any, price_of: Lookup) -> UnrealisedPnl:
     return UnrealisedPnl._of(_unrealised_row(held, price_of) for held in opened)
 
 
-# A row of the key, the open quantity, positive if long, and the exact value it was traded for; the
-# multiplier, if it is known, and the kind.
-Open = tuple[Keyed, int, Fraction, int | None, str]
+# A row of the key, the open quantity, positive if long, and the exact value it was traded for, as a
+# ratio, since reducing fractions takes long; the multiplier, if it is known, and the kind.
+Open = tuple[Keyed, int, tuple[int, int], int | None, str]
 
 
 def _of_positions(positions: Positions) -> Iterator[Open]:
@@ -170,7 +170,7 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
         if net:
             traded = Fraction(repr(getattr(row, f"{side}_value")))
             value = traded * net / getattr(row, f"{side}_quantity")
-            yield row, net, value, row.multiplier, row.kind
+            yield row, net, value.as_integer_ratio(), row.multiplier, row.kind
 
 
 def _of_open_lots(rows: Slice) -> Iterator[Open]:
@@ -181,11 +181,11 @@ def _of_open_lots(rows: Slice) -> Iterator[Open]:
     for first, last, *amounts in zip(groups.first(), groups.last(), *sums, strict=True):
         lot, sign = rows[last], 1 if rows[last].side == LONG else -1
         quantity, value = (sign * amount for amount in amounts)
-        yield lot, quantity, Fraction(value, 10**decimals), lot.multiplier, rows[first].kind
+        yield lot, quantity, (value, 10**decimals), lot.multiplier, rows[first].kind
 
 
-def _of_lots(lots: Any) -> Iterable[Open]:
-    by_key: dict[Key, Open] = {}
+def _of_lots(lots: Any) -> Iterator[Open]:
+    by_key: dict[Key, tuple[Keyed, int, Fraction, int | None, str]] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # 0 stands for shares
@@ -200,19 +200,25 @@ def _of_lots(lots: Any) -> Iterable[Open]:
             )
         value += sign * Fraction(repr(lot.value))
         by_key[key] = (lot, quantity + sign * lot.quantity, value, known, kind)
-    return by_key.values()
+    for row, quantity, value, known, kind in by_key.values():
+        yield row, quantity, value.as_integer_ratio(), known, kind
 
 
 def _unrealised_row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
-    key, quantity, value, multiplier, kind = held
+    key, quantity, (value, unit), multiplier, kind = held
     price = price_of(key) if quantity else Fraction(0)  # lots that cancel out need no price
     shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
-    market = None if price is None or shares is None else price * shares
+    average = market = gain = None
+    if shares:
+        average = (value if shares > 0 else -value) / (unit * abs(shares))
+    if price is not None and shares is not None:
+        worth, of_price = price.numerator * shares, price.denominator
+        market = worth / of_price
+        gain = (worth * unit - value * of_price) / (of_price * unit)
     return (
-        *(*lead_of(key), quantity, float(value)),
-        float(value / shares) if shares else None,
+        *(*lead_of(key), quantity, value / unit),
+        average,
         float(price) if price is not None and quantity else None,
-        None if market is None else float(market),
-        None if market is None else float(market - value),
+        *(market, gain),
         *(multiplier, kind),
     )
