@@ -138,6 +138,9 @@ Rates = ChargeRate | Sequence[ChargeRate]
 Levies = dict[str, Any]  # whole numbers of a unit, or fractions where a value is divided
 
 
+_NOTHING: Levies = dict.fromkeys(LEVIES, 0)
+
+
 @dataclass(slots=True)
 class Place:
     """The levies of one day and key as it was ``sent``; its ``key`` may be that of several."""
@@ -145,7 +148,7 @@ class Place:
     day: date
     sent: Key
     key: Key
-    levies: Levies = field(default_factory=lambda: dict.fromkeys(LEVIES, 0))
+    levies: Levies = field(default_factory=_NOTHING.copy)
 
 
 class _Portion(NamedTuple):
@@ -238,24 +241,23 @@ def _kinds(
     sent = keys = list(zip(*fills.sent.cells(at, KEY), strict=True))
     if fills.rows is not fills.sent:
         keys = list(zip(*fills.rows.cells(at, KEY), strict=True))
-    sides = [
-        (time.date(), key[:-1], code == buy)
-        for time, key, code in zip(times, sent, codes, strict=True)
-    ]
     quantities: Counter[Any] = Counter()
     for number, quantity in traded.items():
-        quantities[sides[number]] += quantity
+        is_purchase = codes[number] == buy
+        quantities[times[number].date(), sent[number][:-1], is_purchase] += quantity
     places: dict[Any, Place] = {}
     rate_of: dict[Any, int] = {}
     kinds = []
-    columns = zip(at, sides, sent, keys, facts, strict=False)
-    for row, (day, security, is_purchase), key, of_key, values in columns:
+    columns = zip(at, times, codes, sent, keys, facts, strict=False)
+    for row, time, code, key, of_key, values in columns:
+        day, is_purchase = time.date(), code == buy
         place = places.get((day, key))
         if place is None:
             place = places[day, key] = Place(day, key, of_key)
         parts: Any = [(None, 1)]
         if traded:
-            own, other = (quantities[day, security, s] for s in (is_purchase, not is_purchase))
+            sides = is_purchase, not is_purchase
+            own, other = (quantities[day, key[:-1], side] for side in sides)
             part = Fraction(min(own, other), own)
             parts = [(True, part), (False, 1 - part)]
         kind = _Kind([], is_purchase)
@@ -337,20 +339,23 @@ def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int
         for is_sale in (False, True)
     ]
     for kind in kinds:
-        first = numbers[min(share.rate for share in kind.shares)]
-        owed: Any = sum(numbers[rate]["brokerage"] * part for _, rate, part in kind.shares)
+        # Lists, since a generator takes longer than its one share.
+        first = numbers[min([share.rate for share in kind.shares])]
+        owed: Any = sum([numbers[rate]["brokerage"] * part for _, rate, part in kind.shares])
         fraction, whole = owed.numerator, owed.denominator
         minimum, cap = first["minimum"] * unit, first["cap"] * unit
         least, most = minimum * whole, cap * whole
+        total = sum(kind.values)
         free = bound = 0  # values of which brokerage is a fraction, and brokerages that are not
-        for value in kind.values:
+        if not fraction and not minimum:  # no brokerage depends on the value of an order
+            free = total
+        for value in kind.values if fraction or minimum else ():
             if value * fraction > most:
                 bound += cap
             elif value * fraction < least:
                 bound += minimum
             else:
                 free += value
-        total = sum(kind.values)
         for place, rate, part in kind.shares:
             number, levies = numbers[rate], place.levies
             own = number["brokerage"] * part

@@ -206,7 +206,7 @@ def day_pnl(
     by_key: Any = [dict(zip(keys_of(table), table, strict=True)) for table in tables]
     day_rows = {}
     for key, row in zip(keys_of(pnl), pnl, strict=True):
-        position, held, expired = (rows.get(key) for rows in by_key)
+        position, held, expired = [rows.get(key) for rows in by_key]
         if row.matched_quantity or (position, held, expired) != (None, None, None):
             cost: Any = costs.get((fills.day, key), 0)
             charge = cost.numerator, cost.denominator * unit

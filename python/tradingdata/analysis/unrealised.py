@@ -179,7 +179,8 @@ def _of_open_lots(rows: Slice) -> Iterator[Open]:
     decimals = _core.decimals_of([(rows, "value")])
     sums: Any = groups.sums("quantity", 0), groups.sums("value", decimals)
     for first, last, *amounts in zip(groups.first(), groups.last(), *sums, strict=True):
-        lot, sign = rows[last], 1 if rows[last].side == LONG else -1
+        lot = rows[last]
+        sign = 1 if lot.side == LONG else -1
         quantity, value = (sign * amount for amount in amounts)
         yield lot, quantity, (value, 10**decimals), lot.multiplier, rows[first].kind
 
