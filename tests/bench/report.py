@@ -7,6 +7,9 @@ import json
 import math
 import os
 import platform
+import resource
+import statistics
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -35,8 +38,8 @@ VERSIONS = (
 class Goal:
     """`faster`: how many times less than the best of the peers; else how many times more.
 
-    Without peers, the gate and the aim are milliseconds. `rests` is why a gate that is missed does
-    not count; nor does it where `floor`, another entry of the contest, takes as long.
+    Without peers, the gate and the aim are milliseconds; see `slowness`. `rests` is why a gate that
+    is missed does not count; nor does it where `floor`, another entry of it, takes as long.
     """
 
     what: str
@@ -51,6 +54,7 @@ class Goal:
     floor: str = ""
 
 
+LEAST_START = 0.010  # seconds of CPU of `python -c pass` on the machine of all limits in ms
 AS_LONG = 1.1  # times a floor: what two runs of one program may differ by
 
 
@@ -94,8 +98,30 @@ def failed(goal: Goal, ours: str = "did not run", peer: str = "") -> Row:
     return Row(goal.what, ours, peer, (math.nan,) * 3, goal.gate, goal.aim, goal.faster)
 
 
-def judge(goal: Goal, results: dict[str, Result]) -> Row:
-    """The row of a goal; it failed where our own entry is missing, or every peer."""
+def cpu_of_children() -> float:
+    """Seconds that all processes took that this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def slowness() -> float:
+    """How many times longer `python -c pass` takes now than on the machine of the limits; or 1.
+
+    A virtual machine may be two and a half times slower than the same one an hour before.
+    """
+    starts = []
+    for _ in range(9):
+        before = cpu_of_children()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        starts.append(cpu_of_children() - before)
+    return max(1.0, statistics.median(starts) / LEAST_START)
+
+
+def judge(goal: Goal, results: dict[str, Result], slower: float = 1) -> Row:
+    """The row of a goal; it failed where our own entry is missing, or every peer.
+
+    Milliseconds are divided by how much slower the machine is than that of the limits.
+    """
     ours = results[goal.ours]
     peers = [results[label] for label in goal.peers if not results[label].missing]
     if ours.missing:
@@ -104,7 +130,7 @@ def judge(goal: Goal, results: dict[str, Result]) -> Row:
         return failed(goal, "", "none is installed")
     best = min(peers, key=lambda peer: peer.median(goal.metric), default=None)
     other = "wall" if goal.metric == "cpu" else "cpu"
-    beside = [f"{other} {_ratios(goal, ours, best, other)[0]:.2f}"]
+    beside = [f"{other} {_ratios(goal, ours, best, other, slower)[0]:.2f}"]
     shared = f"shared_{goal.metric}"
     if best is not None and shared in best.times.keys() & ours.times.keys():
         beside.append(f"shared {_ratios(goal, ours, best, shared)[0]:.2f}")
@@ -122,7 +148,7 @@ def judge(goal: Goal, results: dict[str, Result]) -> Row:
         goal.what,
         time(ours.median(goal.metric)),
         "" if best is None else f"{best.entry.label} {time(best.median(goal.metric))}",
-        _ratios(goal, ours, best, goal.metric),
+        _ratios(goal, ours, best, goal.metric, slower),
         goal.gate,
         goal.aim,
         goal.faster,
@@ -133,12 +159,12 @@ def judge(goal: Goal, results: dict[str, Result]) -> Row:
 
 
 def _ratios(
-    goal: Goal, ours: Result, peer: Result | None, metric: str
+    goal: Goal, ours: Result, peer: Result | None, metric: str, slower: float = 1
 ) -> tuple[float, float, float]:
     """The ratio of the medians, and the least and greatest of any one round; or milliseconds."""
     if peer is None:
-        times = [seconds * 1e3 for seconds in ours.times[metric]]
-        return ours.median(metric) * 1e3, min(times), max(times)
+        times = [seconds * 1e3 / slower for seconds in ours.times[metric]]
+        return statistics.median(times), min(times), max(times)
     over, under = (peer, ours) if goal.faster else (ours, peer)
     each = [a / b for a, b in zip(over.times[metric], under.times[metric], strict=True)]
     return over.median(metric) / under.median(metric), min(each), max(each)
@@ -216,7 +242,8 @@ class Run:
             results = play(contest, self.rounds)
             self.results[f"{self.suite}/{name}"] = results
             self.show(of_contest(contest, results))
-            return [judge(goal, results) for goal in goals]
+            slower = slowness() if any(not goal.peers for goal in goals) else 1
+            return [judge(goal, results, slower) for goal in goals]
 
         rows = self.attempt(f"{self.suite} {name}", played)
         self.rows += [failed(goal) for goal in goals] if rows is None else rows

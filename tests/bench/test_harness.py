@@ -80,6 +80,9 @@ def test_a_goal_without_peers_is_in_milliseconds() -> None:
     goal = Goal("", (), 3, 2, faster=False)
     assert row(goal, [0.0025, 0.0035, 0.0025], {}).ratios == (2.5, 2.5, 3.5)
     assert row(goal, [0.0025, 0.0035, 0.0025], {}).shown == "gate?"
+    on_half_as_fast = judge(goal, {"tradingdata": result("", [0.005, 0.007, 0.005])}, 2)
+    assert on_half_as_fast.ratios == (2.5, 2.5, 3.5)
+    assert on_half_as_fast.ours == "5.00 ms"
 
 
 def test_a_missed_gate_that_rests_says_why_and_a_met_one_does_not() -> None:

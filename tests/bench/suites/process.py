@@ -12,7 +12,6 @@ import gc
 import json
 import math
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from ..bodies import book
 from ..contest import Entry, prepared, run_module
-from ..report import Row, Run, Table
+from ..report import Row, Run, Table, cpu_of_children, slowness
 from ..servers import serving
 from . import frames, records
 
@@ -124,21 +123,16 @@ def _commands(run: Run) -> None:
         times: dict[str, list[list[float]]] = {name: [] for name in lines}
         for number in range(run.rounds + 1):
             for command, each in times.items():
-                wall, before = time.perf_counter(), _cpu_of_children()
+                wall, before = time.perf_counter(), cpu_of_children()
                 line = [sys.executable, *lines[command].split()]
                 subprocess.run(line, env=env, capture_output=True, check=True)
                 if number > 0:
-                    cpu = _cpu_of_children() - before
+                    cpu = cpu_of_children() - before
                     each.append([(time.perf_counter() - wall) * 1e3, cpu * 1e3])
     _show_starts(run, "command, ms", times)
     for command, (gate, aim) in COMMANDS.items():
         name = f"tradingdata {command}"
         _judge_start(run, f"{name}, ms", times[name], gate, aim)
-
-
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _show_starts(run: Run, title: str, times: dict[str, list[list[float]]]) -> None:
@@ -152,8 +146,9 @@ def _show_starts(run: Run, title: str, times: dict[str, list[list[float]]]) -> N
 
 def _judge_start(run: Run, what: str, times: list[list[float]], gate: float, aim: float) -> None:
     used = [cpu for _, cpu in times] or [math.nan]
-    ratios = (statistics.median(used), min(used), max(used))
-    run.rows.append(Row(what, f"{ratios[0]:.1f} ms", "", ratios, gate, aim))
+    middle, slower = statistics.median(used), slowness()
+    ratios = (middle / slower, min(used) / slower, max(used) / slower)
+    run.rows.append(Row(what, f"{middle:.1f} ms", "", ratios, gate, aim))
 
 
 def status(name: str) -> int:
