@@ -108,7 +108,10 @@ TEST_CASE("matches are by group, and in time; totals are those of a group") {
                                        {"6", "S", 6, 3, 25, -1, -1, "BSE"}});
   const Groups groups = test::grouped(table, {{trade_schema["exchange"]}});
   const std::uint8_t may_short[] = {1, 0};
-  const Matching found = match_lots(groups.parts[0], {.buy = "B", .may_short = may_short});
+  MatchingRules rules;
+  rules.buy = "B";
+  rules.may_short = may_short;
+  const Matching found = match_lots(groups.parts[0], rules);
   const auto trades_of = [](const std::vector<Match>& matches) {
     std::vector<std::int64_t> rows;
     for (const Match& one : matches) rows.push_back(one.trade);
