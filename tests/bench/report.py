@@ -54,7 +54,7 @@ class Goal:
     floor: str = ""
 
 
-LEAST_START = 0.010  # seconds of CPU of `python -c pass` on the machine of all limits in ms
+REFERENCE_START = 0.010  # seconds of CPU of `python -c pass` on the machine of all limits in ms
 AS_LONG = 1.1  # times a floor: what two runs of one program may differ by
 
 
@@ -114,7 +114,7 @@ def slowness() -> float:
         before = cpu_of_children()
         subprocess.run([sys.executable, "-c", "pass"], check=True)
         starts.append(cpu_of_children() - before)
-    return max(1.0, statistics.median(starts) / LEAST_START)
+    return max(1.0, statistics.median(starts) / REFERENCE_START)
 
 
 def judge(goal: Goal, results: dict[str, Result], slower: float = 1) -> Row:

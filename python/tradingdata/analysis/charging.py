@@ -346,10 +346,10 @@ def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int
         minimum, cap = first["minimum"] * unit, first["cap"] * unit
         least, most = minimum * whole, cap * whole
         total = sum(kind.values)
-        free = bound = 0  # values of which brokerage is a fraction, and brokerages that are not
-        if not fraction and not minimum:  # no brokerage depends on the value of an order
-            free = total
-        for value in kind.values if fraction or minimum else ():
+        varies = fraction or minimum  # the brokerage, with the value of an order
+        # Values of which brokerage is a fraction, and brokerages that are not.
+        free, bound = 0 if varies else total, 0
+        for value in kind.values if varies else ():
             if value * fraction > most:
                 bound += cap
             elif value * fraction < least:
