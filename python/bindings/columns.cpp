@@ -107,25 +107,19 @@ namespace {
 
 constexpr int most_bits = 9;  // 512 entries, 16 kB a column
 
-std::uint64_t word_at(const void* bytes) {
-  std::uint64_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
 // A view contains short text completely. Of long text it has size and head; the tail is looked up.
 std::uint64_t hash_of(const Table& table, const TextView& view) {
-  std::uint64_t second = word_at(reinterpret_cast<const char*>(&view) + 8);
+  std::uint64_t second = view.second_word();
   if (!view.is_inline()) {
     const std::string_view text = table.text(view);
-    second = word_at(text.data() + text.size() - sizeof second);
+    second = load_word(text.data() + text.size() - sizeof second);
   }
-  return (word_at(&view) ^ std::rotl(second, 29)) * 0x9E3779B97F4A7C15;
+  return (view.first_word() ^ std::rotl(second, 29)) * 0x9E3779B97F4A7C15;
 }
 
 bool same_text(const Table& table, const TextView& a, const TextView& b) {
-  if (word_at(&a) != word_at(&b)) return false;  // the size, and four bytes
-  if (a.is_inline()) return std::memcmp(a.inlined + 4, b.inlined + 4, 8) == 0;
+  if (a.first_word() != b.first_word()) return false;  // the size, and four bytes
+  if (a.is_inline()) return a.second_word() == b.second_word();
   return table.text(a) == table.text(b);
 }
 

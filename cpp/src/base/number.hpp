@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -114,8 +113,7 @@ inline constexpr double short_powers_as_doubles[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e
 
 // The value of 1 to 8 digits; the bytes after them do not matter.
 TRADINGDATA_INLINE std::uint64_t eight_digits(const char* text, unsigned count) {
-  std::uint64_t word;
-  std::memcpy(&word, text, sizeof word);
+  std::uint64_t word = load_word(text);
   word = (word ^ 0x3030303030303030) << (64 - 8 * count);  // leading zeros take the missing places
   word = word * 10 + (word >> 8);                          // pairs, in every second byte
   constexpr std::uint64_t pairs = 0x000000FF000000FF;

@@ -49,6 +49,13 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
   return text;
 }
 
+// The eight bytes at a place, whatever its alignment.
+inline std::uint64_t load_word(const void* place) {
+  std::uint64_t word;
+  std::memcpy(&word, place, sizeof word);
+  return word;
+}
+
 // Whether all bytes are ASCII; text of eight or more is read in words, the last one overlapping.
 inline bool is_ascii(std::string_view text) {
   std::uint64_t all = 0;
@@ -56,14 +63,9 @@ inline bool is_ascii(std::string_view text) {
     for (const char c : text) all |= static_cast<unsigned char>(c);
     return (all & 0x80) == 0;
   }
-  const auto add_word = [&all](const char* at) {
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    all |= word;
-  };
   const char* const last = text.data() + text.size() - sizeof all;
-  for (const char* at = text.data(); at < last; at += sizeof all) add_word(at);
-  add_word(last);
+  for (const char* at = text.data(); at < last; at += sizeof all) all |= load_word(at);
+  all |= load_word(last);
   return (all & 0x8080808080808080) == 0;
 }
 
@@ -93,8 +95,8 @@ struct TextView {
   bool is_inline() const { return size <= inline_capacity; }
 
   // The size and the first four bytes; then the rest of a short text, or the place of a long one.
-  std::uint64_t first_word() const { return word_at(0); }
-  std::uint64_t second_word() const { return word_at(sizeof(std::uint64_t)); }
+  std::uint64_t first_word() const { return load_word(this); }
+  std::uint64_t second_word() const { return load_word(inlined + 4); }
 
   // Writes short text in place: a copy of a view that was just made waits for all of its bytes.
   void hold(std::string_view text) {
@@ -116,13 +118,6 @@ struct TextView {
     view.place.buffer = buffer;
     view.place.offset = static_cast<std::int32_t>(offset);
     return view;
-  }
-
- private:
-  std::uint64_t word_at(std::size_t offset) const {
-    std::uint64_t word;
-    std::memcpy(&word, reinterpret_cast<const char*>(this) + offset, sizeof word);
-    return word;
   }
 };
 static_assert(sizeof(TextView) == 16);

@@ -53,14 +53,14 @@ std::optional<int> read_offset(std::string_view text) {
 
 TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
   if (text.size() < date_length) return TimeFit::unreadable;
-  const std::optional<std::int32_t> days = detail::read_day(text.data());
-  if (!days) return TimeFit::unreadable;
+  std::int32_t days = 0;
+  if (!detail::read_day(text.data(), days)) return TimeFit::unreadable;
   if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::unreadable;
   if (text.size() < timestamp_length) return TimeFit::unreadable;
   const char separator = text[date_length];
   const std::int64_t seconds = detail::clock_seconds(text.data() + date_length + 1);
   if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
-  time = {.micros = *days * micros_per_day + seconds * micros_per_second};
+  time = {.micros = days * micros_per_day + seconds * micros_per_second};
   std::string_view rest = text.substr(timestamp_length);
   const bool documented = rest.empty() && separator == ' ';
   if (rest.starts_with('.') && !pass_fraction(rest, time)) return TimeFit::unreadable;
@@ -78,9 +78,7 @@ TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
 
 TimeFit parse_date(std::string_view text, std::int32_t& days) {
   if (text.size() < date_length) return TimeFit::unreadable;
-  const std::optional<std::int32_t> read = detail::read_day(text.data());
-  if (!read) return TimeFit::unreadable;
-  days = *read;
+  if (!detail::read_day(text.data(), days)) return TimeFit::unreadable;
   if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::documented;
   Timestamp time;
   const TimeFit fit = parse_timestamp(text, time);

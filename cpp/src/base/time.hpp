@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace tradingdata {
 
 constexpr std::int64_t micros_per_second = 1'000'000;
@@ -77,8 +79,7 @@ inline constexpr int timestamp_length = 19;
 
 // Eight bytes, the first one lowest.
 inline std::uint64_t little_word(const char* text) {
-  std::uint64_t word;
-  std::memcpy(&word, text, sizeof word);
+  std::uint64_t word = load_word(text);
   if constexpr (std::endian::native != std::endian::little) {
     for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<unsigned char>(text[7 - i]);
   }
@@ -100,12 +101,13 @@ inline std::int64_t clock_seconds(const char* text) {
   return hour * 3600 + minute * 60 + second;
 }
 
-// The days since 1970-01-01 of YYYY-MM-DD; nothing where the text is no day.
-inline std::optional<std::int32_t> read_day(const char* text) {
+// Writes the days since 1970-01-01 of YYYY-MM-DD; false where the text is no day. An optional would
+// be returned through memory, in pieces, for which its reader waits.
+inline bool read_day(const char* text, std::int32_t& days) {
   const std::uint64_t word = little_word(text) ^ 0x2D30302D30303030;  // as in clock_seconds
   const std::uint64_t last = (little_word(text + 2) >> 48) ^ 0x3030;
-  if (((word | (word + 0x7F76767F76767676)) & 0x8080808080808080) != 0) return std::nullopt;
-  if (((last | (last + 0x7676)) & 0x8080) != 0) return std::nullopt;
+  if (((word | (word + 0x7F76767F76767676)) & 0x8080808080808080) != 0) return false;
+  if (((last | (last + 0x7676)) & 0x8080) != 0) return false;
   const auto two = [](std::uint64_t from, int shift) {
     return static_cast<unsigned>((from >> shift & 0xFF) * 10 + (from >> (shift + 8) & 0xFF));
   };
@@ -113,23 +115,21 @@ inline std::optional<std::int32_t> read_day(const char* text) {
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(two(word, 40)),
                                          std::chrono::day(two(last, 0))};
-  if (year == 0 || !date.ok()) return std::nullopt;
-  return days_since_epoch(date);
+  if (year == 0 || !date.ok()) return false;
+  days = days_since_epoch(date);
+  return true;
 }
 
-// A quote and the ten characters of a day.
-inline bool same_day(const char* quote, const char* expected) {
-  std::uint64_t a, b;
-  std::uint32_t c, d;
-  std::memcpy(&a, quote, sizeof a);
-  std::memcpy(&b, expected, sizeof b);
-  std::memcpy(&c, quote + 7, sizeof c);
-  std::memcpy(&d, expected + 7, sizeof d);
-  return a == b && c == d;
+// The last four of a quote and the ten characters of a day; load_word has the first eight.
+inline std::uint32_t tail_of_day(const char* quote) {
+  std::uint32_t tail;
+  std::memcpy(&tail, quote + date_length + 1 - sizeof tail, sizeof tail);
+  return tail;
 }
 
 inline bool is_zero_day(const char* quote) {
-  return same_day(quote, "\"0001-01-01");
+  constexpr const char* zero = "\"0001-01-01";
+  return load_word(quote) == load_word(zero) && tail_of_day(quote) == tail_of_day(zero);
 }
 
 class DayMemo {
@@ -137,25 +137,36 @@ class DayMemo {
   // Whether a day follows the quote; days() then returns it. `latest` is shared by all columns: the
   // times of a record are mostly of one day, which is then read once.
   bool read(const char* quote, DayMemo& latest) {
-    if (same_day(quote, text_)) return true;
-    if (!same_day(quote, latest.text_) && !latest.learn(quote)) return false;
-    *this = latest;
+    const std::uint64_t head = load_word(quote);
+    const std::uint32_t tail = tail_of_day(quote);
+    if (holds(head, tail)) return true;
+    if (!latest.holds(head, tail) && !latest.learn(quote)) return false;
+    head_ = head;  // not those of `latest`: to read back what was just written would stall
+    tail_ = tail;
+    days_ = latest.days_;
     return true;
   }
   std::int32_t days() const { return days_; }
 
  private:
+  bool holds(std::uint64_t head, std::uint32_t tail) const {
+    return head == head_ && tail == tail_;
+  }
+
   bool learn(const char* quote) {
     if (*quote != '"') return false;
-    const std::optional<std::int32_t> days = read_day(quote + 1);
-    if (!days || *days == zero_date) return false;
-    std::memcpy(text_, quote, sizeof text_);
-    days_ = *days;
+    std::int32_t days = 0;
+    if (!read_day(quote + 1, days) || days == zero_date) return false;
+    head_ = load_word(quote);
+    tail_ = tail_of_day(quote);
+    days_ = days;
     return true;
   }
 
   // Never without a day that is true of its text: a body may hold any eleven bytes.
-  char text_[date_length + 1] = {'"', '1', '9', '7', '0', '-', '0', '1', '-', '0', '1'};
+  static constexpr const char* first_day = "\"1970-01-01";
+  std::uint64_t head_ = load_word(first_day);
+  std::uint32_t tail_ = tail_of_day(first_day);
   std::int32_t days_ = 0;
 };
 

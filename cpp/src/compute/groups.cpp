@@ -2,12 +2,12 @@
 #include "compute/groups.hpp"
 
 #include <bit>
-#include <cstring>
 #include <random>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
 
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "compute/exact.hpp"
 
@@ -28,12 +28,6 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-std::uint64_t word_at(const char* place) {
-  std::uint64_t word;
-  std::memcpy(&word, place, sizeof word);
-  return word;
-}
-
 constexpr std::int64_t word_size = sizeof(std::uint64_t);
 
 // A longer text is read in words too, the last one overlapping.
@@ -42,8 +36,8 @@ std::uint64_t mixed(std::uint64_t hash, const Table& table, const TextView& view
   if (view.is_inline()) return mixed(hash, view.second_word());
   const std::string_view text = table.text(view);
   const char* const last = text.data() + text.size() - word_size;
-  for (const char* at = text.data(); at < last; at += word_size) hash = mixed(hash, word_at(at));
-  return mixed(hash, word_at(last));
+  for (const char* at = text.data(); at < last; at += word_size) hash = mixed(hash, load_word(at));
+  return mixed(hash, load_word(last));
 }
 
 // The bits of a value, equal for equal values; those of a time may be its day's.

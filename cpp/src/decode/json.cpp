@@ -2,10 +2,7 @@
 // error in it is not trusted.
 #include "decode/json.hpp"
 
-#include <bitset>
 #include <cstring>
-
-#include "base/number.hpp"
 
 namespace tradingdata::detail {
 
@@ -54,6 +51,7 @@ void Document::fail_at_separator(const char* at, char close) const {
 const char* Document::pass_spaces(const char* at) {
   while (is_space(*at)) {
     ++at;
+    if (*at != ' ') continue;
 #ifdef TRADINGDATA_BLOCKS
     // Indented text has long runs of blanks.
     for (;;) {
@@ -80,66 +78,25 @@ StringScan Document::scan_text(const char* quote) const {
   return scan;
 }
 
-const char* Document::pass_literal(const char* at, std::string_view literal) const {
-  for (const char letter : literal) {
-    if (*at != letter) fail(at, "found no JSON value");
-    ++at;
-  }
-  return at;
-}
-
-const char* Document::pass_number(const char* at) const {
+const char* Document::pass_long_number(const char* at) const {
   const NumberScan scan = scan_number(at);
   if (scan.end == nullptr) fail(scan.fault, "found no valid number");
   if (scan.end == end_ && !complete_) fail(end_, "more digits may follow");
   return scan.end;
 }
 
-const char* Document::pass_scalar(const char* at) const {
-  switch (*at) {
-    case '"': return scan_text(at).end + 1;
-    case 't': return pass_literal(at, "true");
-    case 'f': return pass_literal(at, "false");
-    case 'n': return pass_literal(at, "null");
-    default:
-      if (*at != '-' && !is_digit(*at))
-        fail(at, "found " + shown(*at) + " where a value was expected");
-      return pass_number(at);
+// Passes what is neither text nor a number, and encloses nothing.
+const char* Document::pass_word(const char* at) const {
+  const std::string_view word = *at == 't'   ? "true"
+                                : *at == 'f' ? "false"
+                                : *at == 'n' ? "null"
+                                             : "";
+  if (word.empty()) fail(at, "found " + shown(*at) + " where a value was expected");
+  for (const char letter : word) {
+    if (*at != letter) fail(at, "found no JSON value");
+    ++at;
   }
-}
-
-// Passes a key and its colon.
-const char* Document::pass_key(const char* at) const {
-  const char* const end = *at == '"' ? at + 1 + plain_length(at + 1) : at;
-  return pass_mark((end > at && *end == '"' ? end : scan_text(at).end) + 1, ':');
-}
-
-const char* Document::pass_nested(const char* at, int depth) const {
-  std::bitset<greatest_depth> braces;  // which of the open brackets are braces
-  const int outer = depth;
-  const auto innermost_is_object = [&] { return braces[static_cast<std::size_t>(depth - 1)]; };
-  for (;;) {
-    bool ended = true;  // a value did
-    if (*at == '{' || *at == '[') {
-      const bool object = *at == '{';
-      if (depth >= greatest_depth) fail(at, "it is nested too deeply");
-      braces[static_cast<std::size_t>(depth++)] = object;
-      ended = !pass_opening(at, object ? '}' : ']');
-      if (ended) --depth;
-      if (!ended && object) at = pass_key(at);
-    } else {
-      at = pass_scalar(at);
-    }
-    while (ended) {
-      if (depth == outer) return at;
-      if (pass_separator(at, innermost_is_object() ? '}' : ']')) {
-        if (innermost_is_object()) at = pass_key(at);
-        ended = false;
-      } else {
-        --depth;
-      }
-    }
-  }
+  return at;
 }
 
 void Document::pass_end(const char* at) const {

@@ -1,6 +1,7 @@
 // The grammar of JSON: where values begin and end. Every byte that is passed is also validated.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
+#include "base/number.hpp"
 #include "base/simd.hpp"
 #include "base/text.hpp"
 
@@ -79,15 +81,21 @@ class Document {
 
   // The string at a quote, which is valid: its content ends at `end`.
   StringScan scan_text(const char* quote) const;
-  const char* pass_number(const char* at) const;
+  const char* pass_number(const char* at) const {
+    const ShortNumber number = scan_short_number(at);
+    const bool ends_here = number.end != nullptr && number.end != end_;
+    return ends_here ? number.end : pass_long_number(at);
+  }
 
-  // Passes any value; `depth` values enclose it.
+  // Passes any value; `depth` values enclose it. Calls notes.key(text, escaped) for each key in it,
+  // and notes.scalar(text) for each text and number, without quotes.
+  template <typename Notes>
+  const char* pass_value(const char* at, int depth, Notes& notes) const {
+    return *at == '{' || *at == '[' ? pass_nested(at, depth, notes) : pass_scalar(at, notes);
+  }
   const char* pass_value(const char* at, int depth) const {
-    if (*at == '"') {
-      const char* const end = at + 1 + plain_length(at + 1);
-      return *end == '"' ? end + 1 : scan_text(at).end + 1;
-    }
-    return *at == '{' || *at == '[' ? pass_nested(at, depth) : pass_scalar(at);
+    NoNotes notes;
+    return pass_value(at, depth, notes);
   }
 
   // Nothing but space may follow.
@@ -100,10 +108,24 @@ class Document {
 
  private:
   static const char* pass_spaces(const char* at);
-  const char* pass_scalar(const char* at) const;
-  const char* pass_literal(const char* at, std::string_view literal) const;
-  const char* pass_nested(const char* at, int depth) const;
-  const char* pass_key(const char* at) const;
+  struct NoNotes {
+    void key(std::string_view /*text*/, bool /*escaped*/) const {}
+    void scalar(std::string_view /*text*/) const {}
+  };
+
+  // The string at what should be a quote; short plain text takes a few instructions.
+  StringScan pass_text(const char* quote) const {
+    const char* const end = quote + 1 + plain_length(quote + 1);
+    return *quote == '"' && *end == '"' ? StringScan{.end = end} : scan_text(quote);
+  }
+  template <typename Notes>
+  const char* pass_scalar(const char* at, Notes& notes) const;
+  template <typename Notes>
+  const char* pass_nested(const char* at, int depth, Notes& notes) const;
+  template <typename Notes>
+  const char* pass_key(const char* at, Notes& notes) const;
+  const char* pass_long_number(const char* at) const;
+  const char* pass_word(const char* at) const;
   [[noreturn]] void fail_expecting(const char* at, char wanted) const;
 
   const char* begin_ = nullptr;
@@ -111,6 +133,56 @@ class Document {
   std::int64_t expected_ = 0;
   bool complete_ = true;
 };
+
+template <typename Notes>
+const char* Document::pass_scalar(const char* at, Notes& notes) const {
+  if (*at == '"') {
+    const char* const end = pass_text(at).end;
+    notes.scalar({at + 1, end});
+    return end + 1;
+  }
+  if (*at != '-' && !is_digit(*at)) return pass_word(at);
+  const char* const end = pass_number(at);
+  notes.scalar({at, end});
+  return end;
+}
+
+// Passes a key and its colon.
+template <typename Notes>
+const char* Document::pass_key(const char* at, Notes& notes) const {
+  const StringScan scan = pass_text(at);
+  notes.key({at + 1, scan.end}, scan.escaped);
+  return pass_mark(scan.end + 1, ':');
+}
+
+template <typename Notes>
+const char* Document::pass_nested(const char* at, int depth, Notes& notes) const {
+  std::bitset<greatest_depth> braces;  // which of the open brackets are braces
+  const int outer = depth;
+  const auto innermost_is_object = [&] { return braces[static_cast<std::size_t>(depth - 1)]; };
+  for (;;) {
+    bool ended = true;  // a value did
+    if (*at == '{' || *at == '[') {
+      const bool object = *at == '{';
+      if (depth >= greatest_depth) fail(at, "it is nested too deeply");
+      braces[static_cast<std::size_t>(depth++)] = object;
+      ended = !pass_opening(at, object ? '}' : ']');
+      if (ended) --depth;
+      if (!ended && object) at = pass_key(at, notes);
+    } else {
+      at = pass_scalar(at, notes);
+    }
+    while (ended) {
+      if (depth == outer) return at;
+      if (pass_separator(at, innermost_is_object() ? '}' : ']')) {
+        if (innermost_is_object()) at = pass_key(at, notes);
+        ended = false;
+      } else {
+        --depth;
+      }
+    }
+  }
+}
 
 // The same error for the value at a JSON path.
 Error at_path(const Error& error, std::string_view path);

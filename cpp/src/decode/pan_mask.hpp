@@ -30,6 +30,9 @@ class PanMask {
     }
   }
 
+  // Passes a value that the service does not document, and hides what has to be hidden in it.
+  const char* pass_undocumented(const char* at, int depth, bool personal);
+
   // Writes `<token>` and a filler over each token in a value that the service does not document.
   void hide_tokens(const char* from, const char* to);
   // The same in a text without its quotes; true if there was one.

@@ -138,11 +138,9 @@ const char* RecordParser::read_pair(const char* at, std::int64_t row, FieldSet& 
 
 const char* RecordParser::read_extra(const char* at, std::int32_t name, std::int64_t row) {
   at = body_.pass_space(at);
-  const char* const end = body_.pass_value(at, depth_);
   UnknownField& field = unknown_field(name);
   std::size_t& latest = field.latest;
-  mask_.hide_in_field(field.personal, at, end);
-  mask_.hide_tokens(at, end);
+  const char* const end = mask_.pass_undocumented(at, depth_, field.personal);
   if (latest != none && extras_[latest].row == row) {
     const Extra& lost = extras_[latest];
     issues_.note_repeated(name, row, body_.view().substr(size_of(lost.offset), size_of(lost.size)));

@@ -224,10 +224,11 @@ std::optional<std::int64_t> read_fixed_date(std::string_view text) {
   std::string day{text.substr(12, 4)};
   day += {'-', static_cast<char>('0' + month / 10), static_cast<char>('0' + month % 10), '-'};
   day += text.substr(5, 2);
-  const std::optional<std::int32_t> days = detail::read_day(day.data());
+  std::int32_t days = 0;
+  const bool is_day = detail::read_day(day.data(), days);
   const std::int64_t clock = detail::clock_seconds(&text[17]);
-  if (!days || *days < 0 || clock < 0) return std::nullopt;
-  return *days * seconds_per_day + clock;
+  if (!is_day || days < 0 || clock < 0) return std::nullopt;
+  return days * seconds_per_day + clock;
 }
 
 }  // namespace

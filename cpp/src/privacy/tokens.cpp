@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/platform.hpp"
+#include "base/text.hpp"
 
 namespace tradingdata {
 
@@ -123,10 +124,8 @@ namespace {
 constexpr int index_bits = 18;
 
 std::size_t hash_at(const char* text) {
-  std::uint64_t characters = 0;
-  static_assert(sizeof characters == TokenSearch::shortest);
-  std::memcpy(&characters, text, sizeof characters);
-  return static_cast<std::size_t>(characters * 0x9E3779B97F4A7C15 >> (64 - index_bits));
+  static_assert(sizeof load_word(text) == TokenSearch::shortest);
+  return static_cast<std::size_t>(load_word(text) * 0x9E3779B97F4A7C15 >> (64 - index_bits));
 }
 
 }  // namespace
