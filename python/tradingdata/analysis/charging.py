@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import repeat
 from math import floor, inf, lcm
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _core
 from .._core import Slice
@@ -151,12 +151,8 @@ class Place:
     levies: Levies = field(default_factory=_NOTHING.copy)
 
 
-class _Portion(NamedTuple):
-    """The part of an order's value that has one place and one rate; 1 if it is all."""
-
-    place: Place
-    rate: int
-    part: Any
+# The part of an order's value that has one place and the rate of one number; 1 if it is all.
+_Portion = tuple[Place, int, Any]
 
 
 @dataclass(slots=True)
@@ -188,16 +184,18 @@ def charge_sums(
     groups = _core.Groups([rows], sorted(finer), by_key)
     first, numbers, orders = groups.first(), groups.coarser(alike), groups.coarser(EXECUTED)
     decimals = _core.decimals_of([(rows, "trade_value")])
-    values: Any = groups.sums("trade_value", decimals)
-    quantities: Any = groups.sums("quantity", 0)
+    sums: Any = groups.sums
+    values = sums("trade_value", decimals)
     begins = dict(zip(reversed(numbers), reversed(first), strict=True))  # first rows of kinds
     traded: Counter[int] = Counter()
     if any(squared is not None for squared, _ in conditions):
-        for number, quantity in zip(numbers, quantities, strict=True):
+        for number, quantity in zip(numbers, sums("quantity", 0), strict=True):
             traded[number] += quantity
-    kinds = _kinds(fills, conditions, fields, buy, [*map(begins.get, range(len(begins)))], traded)
+    kinds, places = _kinds(
+        fills, conditions, fields, buy, [*map(begins.get, range(len(begins)))], traded
+    )
     if "lot_size" in more:
-        _add_lots(fills, rates, list(zip(numbers, first, quantities, strict=True)), kinds)
+        _add_lots(fills, rates, list(zip(numbers, first, sums("quantity", 0), strict=True)), kinds)
     mixed = []
     if max(orders, default=-1) + 1 == len(orders):  # each order is of one kind
         for number, value in zip(numbers, map(abs, values), strict=True):
@@ -212,9 +210,6 @@ def charge_sums(
             for number, value in of_order.items() if len(of_order) == 1 else ():
                 kinds[number].values.append(value)
     unit = _levy([*kinds, *mixed], rates, 10**decimals)
-    places = list(
-        {id(share.place): share.place for kind in kinds for share in kind.shares}.values()
-    )
     if steps:
         _round(places, steps, unit)
     return places, unit
@@ -230,8 +225,8 @@ def _kinds(
     buy: str,
     at: list[Any],
     traded: Mapping[int, int],
-) -> list[_Kind]:
-    """Returns how the values of some rows are divided.
+) -> tuple[list[_Kind], list[Place]]:
+    """Returns how the values of some rows are divided, and their places.
 
     What offsets each other is of one day and contract: neither exchanges nor the tax know of
     products. ``traded`` has the quantity of each row, if it counts.
@@ -254,32 +249,30 @@ def _kinds(
         place = places.get((day, key))
         if place is None:
             place = places[day, key] = Place(day, key, of_key)
-        parts: Any = [(None, 1)]
+        parts: Any = ((None, 1),)
         if traded:
             sides = is_purchase, not is_purchase
             own, other = (quantities[day, key[:-1], side] for side in sides)
             part = Fraction(min(own, other), own)
-            parts = [(True, part), (False, 1 - part)]
-        kind = _Kind([], is_purchase)
+            parts = (True, part), (False, 1 - part)
+        shares = []
         for squared, part in parts:
-            fact = squared, *values
+            fact = squared, values
             if part and fact not in rate_of:
                 rate_of[fact] = _rate_of(fills, row, conditions, squared)
             if part:
-                kind.shares.append(_Portion(place, rate_of[fact], part))
-        kinds.append(kind)
-    return kinds
+                shares.append((place, rate_of[fact], part))
+        kinds.append(_Kind(shares, is_purchase))
+    return kinds, list(places.values())
 
 
 def _mixed(parts: list[tuple[_Kind, int]]) -> _Kind:
     """Returns the kind of an order whose values are of several."""
     total = sum(value for _, value in parts)
     shares = [
-        share._replace(
-            part=share.part * (Fraction(value, total) if total else Fraction(1, len(parts)))
-        )
+        (place, rate, part * (Fraction(value, total) if total else Fraction(1, len(parts))))
         for kind, value in parts
-        for share in kind.shares
+        for place, rate, part in kind.shares
     ]
     return _Kind(shares, parts[0][0].is_purchase, [total])
 
@@ -294,7 +287,7 @@ def _add_lots(fills: Fills, rates: Sequence[ChargeRate], groups: Any, kinds: lis
     (sizes,) = fills.rows.cells(first, ["lot_size"])
     for (number, row, quantity), proof, size in zip(groups, proofs, sizes, strict=True):
         kind = kinds[number]
-        if not any(rates[share.rate].per_lot for share in kind.shares):
+        if not any(rates[rate].per_lot for _, rate, _ in kind.shares):
             continue
         if proof.multiplier is None or (proof.multiplier == 1 and (size or 0) < 1):
             raise ValueError(
@@ -340,7 +333,7 @@ def _levy(kinds: Iterable[_Kind], rates: Sequence[ChargeRate], unit: int) -> int
     ]
     for kind in kinds:
         # Lists, since a generator takes longer than its one share.
-        first = numbers[min([share.rate for share in kind.shares])]
+        first = numbers[min([rate for _, rate, _ in kind.shares])]
         owed: Any = sum([numbers[rate]["brokerage"] * part for _, rate, part in kind.shares])
         fraction, whole = owed.numerator, owed.denominator
         minimum, cap = first["minimum"] * unit, first["cap"] * unit
