@@ -19,7 +19,7 @@ from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
 from .issues import NO_KEY, UNPROVED, noted
-from .keys import Key, Keyed, keys_of, lead_of
+from .keys import KEYED, Key, Keyed, keys_of
 from .pnl import facts_of, matched, realised_of
 from .position import Position, positions_of
 from .realised import GivenLots, Realised, RealisedPnl, read_lots
@@ -205,13 +205,15 @@ def day_pnl(
     tables = traded, value, pnl.expired
     by_key: Any = [dict(zip(keys_of(table), table, strict=True)) for table in tables]
     day_rows = {}
-    for key, row in zip(keys_of(pnl), pnl, strict=True):
+    kept = []
+    for at, (key, row) in enumerate(zip(keys_of(pnl), pnl, strict=True)):
         position, held, expired = [rows.get(key) for rows in by_key]
         if row.matched_quantity or (position, held, expired) != (None, None, None):
             cost: Any = costs.get((fills.day, key), 0)
             charge = cost.numerator, cost.denominator * unit
             day_rows[key] = _day_row(row, *facts[key], position, held, charge)
-    result = DayPnl._of(day_rows.values())
+            kept.append(at)
+    result = DayPnl._of(day_rows.values(), leads=[(pnl._rows, kept, KEYED)])
     result.day, result.pnl = fills.day, noted(pnl, fills.notes, warn=False)
     # Issues of keys that were closed before the day concern none of its numbers.
     notes = [note for note in fills.notes if note.lead == NO_KEY or note.lead.key in day_rows]
@@ -247,7 +249,10 @@ def _day_row(
     held: Unrealised | None,
     charged: tuple[int, int],
 ) -> tuple[Any, ...]:
-    """Returns the values of a ``DayRow``; exact by ratios, since reducing fractions takes long."""
+    """Returns the values of a ``DayRow`` after the leading ones.
+
+    Exact by ratios, since reducing fractions takes long.
+    """
     unrealised = 0.0 if held is None else held.unrealised
     gained, of_gained = _ratio(row.realised)
     more, of_more = _ratio(unrealised or 0.0)
@@ -264,7 +269,7 @@ def _day_row(
         sides = traded.buy_quantity, averages[0], traded.sell_quantity, averages[1]
     still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     return (
-        *(*lead_of(row), kind, *sides, *still_open),
+        *(kind, *sides, *still_open),
         *(row.realised, unrealised, cost / of_cost, net / (of_gained * of_more * of_cost)),
     )
 

@@ -265,7 +265,7 @@ class Lookup:
     def among(self, contracts: Iterable[Key]) -> None:
         """Names contracts that a key may mean, though no value of theirs is looked up."""
         if not callable(self._given):
-            for contract in contracts:
+            for contract in dict.fromkeys(contracts):
                 self._key(contract)
 
     def _key(self, contract: Key) -> Any:

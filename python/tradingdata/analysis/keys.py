@@ -93,12 +93,12 @@ CODES = tuple(name for name in REQUIRED if name != "security_id")
 # Of a row that begins with these columns.
 key_of: Callable[[Any], Key] = attrgetter(*KEY)
 contract_of: Callable[[Any], Key] = attrgetter(*CONTRACT)
-_lead: Callable[[Any], Key] = attrgetter(*KEYED)
+leading_of: Callable[[Any], Key] = attrgetter(*KEYED)
 
 
 def lead_of(row: Any) -> Lead:
     """Returns the leading columns of a row."""
-    return Lead._make(_lead(row))
+    return Lead._make(leading_of(row))
 
 
 def keys_of(table: Any) -> list[Key]:

@@ -98,10 +98,20 @@ class ResultTable(Table[Record]):
         return ", ".join(parts) + (" (see .issues)" if problems else ""), shown
 
     @classmethod
-    def _of(cls, rows: Iterable[tuple[Any, ...]], zone: tzinfo | None = None) -> Self:
-        """Returns a table of rows given as tuples; ``zone`` is that of the times."""
+    def _of(
+        cls,
+        rows: Iterable[tuple[Any, ...]],
+        zone: tzinfo | None = None,
+        leads: Sequence[Any] = (),
+    ) -> Self:
+        """Returns a table of rows given as tuples; ``zone`` is that of the times.
+
+        ``leads`` are the columns before those of the tuples.
+        """
         columns = [list(column) for column in zip(*rows, strict=True)]
-        return cls._of_columns(columns or [[] for _ in kinds_of(cls._row)], zone)
+        if not columns:
+            return cls._of_columns([[] for _ in kinds_of(cls._row)], zone)
+        return cls._of_columns([*leads, *columns], zone)
 
     @classmethod
     def _of_columns(cls, columns: Sequence[Any], zone: tzinfo | None = None) -> Self:

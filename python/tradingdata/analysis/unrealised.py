@@ -15,7 +15,7 @@ from .changes import LotChange, begun, moments_of, under
 from .inputs import Lookup, Prices
 from .isins import MATCH_BY, by_isin, is_by_isin
 from .issues import UNPRICED, UNPROVED, Note, about, noted, unused
-from .keys import CONTRACT, KEY, Key, Keyed, contract_of, key_of, lead_of
+from .keys import CONTRACT, KEY, Key, Keyed, contract_of, key_of, lead_of, leading_of
 from .position import Positions
 from .realised import LONG, SHORT, GivenLots, RealisedPnl, as_trades, read_lots
 from .result_table import BY_CONTRACT, ResultTable
@@ -217,9 +217,9 @@ def _unrealised_row(held: Open, price_of: Lookup) -> tuple[Any, ...]:
         market = worth / of_price
         gain = (worth * unit - value * of_price) / (of_price * unit)
     return (
-        *(*lead_of(key), quantity, value / unit),
+        *(*leading_of(key), quantity, value / unit),
         average,
-        float(price) if price is not None and quantity else None,
+        price.numerator / price.denominator if price is not None and quantity else None,
         *(market, gain),
         *(multiplier, kind),
     )
