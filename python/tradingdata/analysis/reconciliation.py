@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import repeat
+from itertools import repeat, starmap
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -213,13 +213,15 @@ def compared(
         [proof.multiplier for proof in proofs],
     ]
     facts = zip(
+        repeat(units),
+        repeat(known),
         zip(*leads[: len(ORDER_KEY)], strict=True),
         *columns,
         _differences(sides, (order_rows, fills), (of_orders, of_trades), first),
         [leg in lacking[0] or fill in lacking[1] for leg, fill in pairs],
-        strict=True,
+        strict=False,
     )
-    findings = [_finding(pair, units, known) for pair in map(_Pair._make, facts)]
+    findings = list(starmap(_finding, facts))
     result = Reconciliation._of_columns([*leads, findings, *_amounts(units, *columns)])
     result.other_days = total - len(fills)
     notes = [
@@ -267,24 +269,6 @@ class _Units(NamedTuple):
     of: int
 
 
-class _Pair(NamedTuple):
-    """A side of an order in both books, whose rows are added up; None if one lacks a value.
-
-    The quantity of an order is in units, and its value a product; those of trades are not.
-    """
-
-    key: Key
-    legs: int
-    fills: int
-    quantity: Any
-    traded: Any
-    value: Any
-    trades_value: Any
-    multiplier: int | None
-    difference: str
-    lacks_entry: bool
-
-
 def _pairs(orders: list[int], legs: list[int], fills: list[int]) -> list[tuple[int, int]]:
     """Returns which side of an order in the order book belongs to which in the trade book.
 
@@ -310,29 +294,45 @@ def _crossed(sides: list[int], legs: list[int], fills: list[int]) -> list[tuple[
     return [(side, side) for side in sorted(sides, key=lambda side: not legs[side])]
 
 
-def _finding(pair: _Pair, units: _Units, known: _Coverage) -> str:
-    """Returns what the comparison of a side finds."""
-    account, client, _, *number = pair.key
-    is_known = pair.quantity is not None and pair.traded is not None
-    lacks = pair.quantity - pair.traded * units.quantity if is_known else None
+def _finding(
+    units: _Units,
+    known: _Coverage,
+    key: Key,
+    legs: int,
+    fills: int,
+    quantity: Any,
+    traded: Any,
+    value: Any,
+    trades_value: Any,
+    multiplier: int | None,
+    difference: str,
+    lacks_entry: bool,
+) -> str:
+    """Returns what the comparison of a side of an order in both books finds.
+
+    Their rows are added up; None if one lacks a value. The quantity of an order is in units, and
+    its value a product; those of trades are not.
+    """
+    account, client, _, *number = key
+    lacks = None if quantity is None or traded is None else quantity - traded * units.quantity
     if lacks != 0 and (account, client, *number) in known.unknown:
         return VALUE_MISSING
-    if not pair.legs:
+    if not legs:
         return "no order" if (account, client) in known.covered else "order book empty"
     if lacks is None:
         return VALUE_MISSING
-    if not pair.fills:
-        return _shortage(pair.key, lacks, known) or "no trades" if pair.quantity else AGREES
-    if pair.difference != AGREES:
-        return pair.difference
+    if not fills:
+        return _shortage(key, lacks, known) or "no trades" if quantity else AGREES
+    if difference != AGREES:
+        return difference
     if lacks:
-        return _shortage(pair.key, lacks, known) or "quantity differs"
-    if pair.lacks_entry or None in (client, *number, pair.value, pair.trades_value):
+        return _shortage(key, lacks, known) or "quantity differs"
+    if lacks_entry or None in (client, *number, value, trades_value):
         return VALUE_MISSING
-    if pair.multiplier is None:
+    if multiplier is None:
         return UNKNOWN
-    apart = abs(pair.value * pair.multiplier - pair.trades_value * units.quantity)
-    is_apart = apart * units.of > units.allowed * pair.traded * pair.multiplier
+    apart = abs(value * multiplier - trades_value * units.quantity)
+    is_apart = apart * units.of > units.allowed * traded * multiplier
     return "price differs" if is_apart else AGREES
 
 
