@@ -282,12 +282,21 @@ std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) 
   std::vector<std::int64_t> heads;
   with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
     const T* const values = column.as<T>();
-    const auto value = [&](std::int64_t row) { return KeyValue<T>{table, key, values[row]}; };
+    std::int64_t midnight = 0;  // of a run of times of one day
+    const auto is_of_run = [&](std::int64_t row) {
+      if constexpr (std::is_same_v<T, std::int64_t>) {
+        if (key.day) return midnight <= values[row] && values[row] < midnight + micros_per_day;
+      }
+      return KeyValue<T>{table, key, values[row - 1]} == KeyValue<T>{table, key, values[row]};
+    };
     for (std::int64_t row = rows.start; row < rows.stop; ++row) {
       const bool known = column.valid(row);
-      if (row == rows.start || known != column.valid(row - 1) ||
-          (known && value(row - 1) != value(row)))
-        heads.push_back(row);
+      if (row > rows.start && known == column.valid(row - 1) && (!known || is_of_run(row)))
+        continue;
+      heads.push_back(row);
+      if constexpr (std::is_same_v<T, std::int64_t>) {
+        if (key.day) midnight = day_of(values[row]) * micros_per_day;
+      }
     }
   });
   const GroupedRows given{rows, {key}};

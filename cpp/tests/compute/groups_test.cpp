@@ -54,6 +54,19 @@ TEST_CASE("values have their first row, and groups within groups are apart") {
   CHECK(group_rows(parts).parts[0].group == Numbers{0, 1, 2});
 }
 
+TEST_CASE("days begin at midnight, also before 1970, and a missing time has none") {
+  std::vector<Fill> fills;
+  for (const std::int64_t second :
+       {-2, 0, 86'399, 86'400, -1, 86'400, 0, -86'400, -86'401, 2 * 86'400 - 1, 2 * 86'400}) {
+    fills.push_back({"1", "B", second});
+  }
+  static_assert(Fill::unknown == -1);
+  const TablePtr times = test::trades(fills);
+  const KeyField day{time_of_trade, true};
+  CHECK(distinct_rows({times.get(), 0, 11}, day) == std::vector<std::int64_t>{0, 1, 3, 4, 8, 10});
+  CHECK(distinct_rows({times.get(), 2, 8}, day) == std::vector<std::int64_t>{0, 1, 2, 5});
+}
+
 TEST_CASE("keys are compared field by field, and a missing value is no zero") {
   const TablePtr pairs = test::trades({{"ab", "ab"}, {"a", "bab"}, {"aba", "b"}});
   CHECK(test::grouped(pairs, {{trade_no}, {side}}).count == 3);

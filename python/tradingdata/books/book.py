@@ -110,7 +110,10 @@ class Book(Table[Record]):
         return self._rows.distinct("account") if "account" in self._kinds else []
 
     def _view_of_rows(self) -> View:
-        if len(self._accounts()) > 1:
+        return self._view_of(self._accounts())
+
+    def _view_of(self, accounts: list[str | None]) -> View:
+        if len(accounts) > 1:
             return self._view
         columns = tuple(name for name in self._view.columns if name != "account")
         return self._view._replace(columns=columns, silent=frozenset({"account"}))
@@ -121,10 +124,11 @@ class Book(Table[Record]):
     def _preview(
         self, columns: Sequence[str] | None = None, ends: Ends = ENDS
     ) -> tuple[str, Shown | None]:
+        accounts = self._accounts()  # read once, since it takes most of the time of a large book
         if not len(self):
-            return book_heading(self) + self._why_none(), None
-        shown = Shown(self, columns, ends=ends)
-        return book_heading(self, shown.without_common_day(self)), shown
+            return book_heading(self, accounts) + self._why_none(), None
+        shown = Shown(self, columns, ends=ends, view=self._view_of(accounts))
+        return book_heading(self, accounts, shown.without_common_day(self)), shown
 
     @classmethod
     def _decode(

@@ -186,7 +186,7 @@ def write_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 def heading(table: Table[Any], day: str = "") -> str:
     """Returns the line above a table; ``day`` is the common day of its times, if any."""
     if isinstance(table, Book):
-        return book_heading(table, day)
+        return book_heading(table, table._accounts(), day)
     title = table._heading()
     return f"{title} of {day}" if day else title
 

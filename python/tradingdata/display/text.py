@@ -16,6 +16,7 @@ from unicodedata import category, east_asian_width
 
 from .. import _core
 from .._util.declarations import RECORDS, kinds_of
+from .view import View
 
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
 ENDS = 5  # rows shown at either end
@@ -40,9 +41,15 @@ class Shown:
     """
 
     def __init__(
-        self, table: Any, columns: Sequence[str] | None = None, *, ends: Ends = ENDS
+        self,
+        table: Any,
+        columns: Sequence[str] | None = None,
+        *,
+        ends: Ends = ENDS,
+        view: View | None = None,
     ) -> None:
-        known, view = table._kinds, table._view_of_rows()
+        known = table._kinds
+        view = table._view_of_rows() if view is None else view
         names = list(view.columns if columns is None else columns)
         kinds = [known.get(name, "text") for name in names]
         omitted = {*names, *view.silent}
@@ -157,11 +164,10 @@ def instrument_name(record: Any) -> str | None:
     return " ".join(filter(None, words)) or None
 
 
-def book_heading(book: Any, day: str = "") -> str:
+def book_heading(book: Any, accounts: Sequence[str | None], day: str = "") -> str:
     """Returns the number of rows of a book, its day and accounts, and when it was received."""
     parts = [f"{book._heading()} of {day}" if day else book._heading()]
     response = book.response
-    accounts = book._accounts()
     if len(accounts) > 1:
         parts.append(counted(len(accounts), "account"))
     elif any(accounts):
