@@ -255,12 +255,6 @@ class Filler {
     }
     const ArrayReader* const texts = values_.dictionary();
     if (texts == nullptr) {
-      std::int64_t bytes = 0;  // of long texts
-      values_.each_text([&](std::int64_t, std::string_view text) {
-        if (text.size() > TextView::inline_capacity)
-          bytes += static_cast<std::int64_t>(text.size());
-      });
-      table_.reserve_text(bytes);
       const Source source{values_.is_ascii(), values_.text_end()};
       return values_.each_text(
           [=, this](std::int64_t row, std::string_view text) { put(cells + row, text, source); });

@@ -194,7 +194,7 @@ ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions
   for (int field = 0; field < schema.width(); ++field) {
     const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
     if (!column) {
-      for (std::int64_t row = 0; row < input.rows; ++row) table.set_null(field, row);
+      table.set_nulls(field, 0, input.rows);
       continue;
     }
     const WireType type = detail::wire_type(*input.schema->children[*column]);

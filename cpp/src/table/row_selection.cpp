@@ -178,17 +178,16 @@ class Copier {
     const Column& column = from.column(field);
     const auto* const values = column.as<Stored>();
     const std::int64_t first = into_.table().rows();
+    if (column.nulls == from.rows()) return into_.set_nulls(field, first, count);
     auto* const copies = into_.cells<Stored>(field) + first;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t row = row_at(i);
-      if (!column.valid(row)) {
-        into_.set_null(field, first + i);
-        continue;
-      }
-      copies[i] = values[row];
+      copies[i] = values[row_at(i)];  // zero if missing
       if constexpr (std::is_same_v<Stored, TextView>) {
-        if (!values[row].is_inline()) copies[i] = into_.keep_text(from.text(values[row]));
+        if (!copies[i].is_inline()) copies[i] = into_.keep_text(from.text(copies[i]));
       }
+    }
+    for (std::int64_t i = 0; i < count && column.nulls > 0; ++i) {
+      if (!column.valid(row_at(i))) into_.set_null(field, first + i);
     }
   }
 

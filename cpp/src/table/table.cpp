@@ -3,6 +3,7 @@
 #include "table/table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -90,6 +91,24 @@ void TableBuilder::set_null(int field, std::int64_t row) {
   std::memset(writable(column.values + row * width), 0, static_cast<std::size_t>(width));
 }
 
+void TableBuilder::set_nulls(int field, std::int64_t first, std::int64_t count) {
+  Column& column = this->column(field);
+  const std::int64_t end = first + count;
+  for (std::int64_t row = first; row < end;) {
+    const std::int64_t next = std::min(end, (row / 64 + 1) * 64);
+    const std::uint64_t bits = ~std::uint64_t{0} >> (64 - (next - row)) << (row % 64);
+    std::uint64_t& word = validity_word(field, row);
+    column.nulls += std::popcount(word & bits);
+    word &= ~bits;
+    row = next;
+  }
+  const std::int64_t width = width_of(table_->schema().field(field).kind);
+  if (count > 0) {
+    std::memset(writable(column.values + first * width), 0,
+                static_cast<std::size_t>(count * width));
+  }
+}
+
 void TableBuilder::unset_null(int field, std::int64_t row) {
   Column& column = this->column(field);
   std::uint64_t& word = validity_word(field, row);
@@ -113,11 +132,6 @@ void TableBuilder::hold_body(Buffer body) {
   table_->holds_body_ = true;
 }
 
-void TableBuilder::reserve_text(std::int64_t bytes) {
-  constexpr std::int64_t large = 1 << 20;  // less is soon moved
-  if (bytes >= large && bytes <= greatest_buffer) table_->buffers_.emplace_back().reserve(bytes);
-}
-
 std::pair<std::int32_t, std::int32_t> TableBuilder::keep_bytes(std::string_view bytes) {
   std::vector<Buffer>& buffers = table_->buffers_;
   const std::size_t first_own = table_->holds_body_ ? 1 : 0;
@@ -126,8 +140,13 @@ std::pair<std::int32_t, std::int32_t> TableBuilder::keep_bytes(std::string_view 
     throw std::length_error("a text of 2 GiB or more does not fit into a column");
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
-  if (buffers.size() == first_own || buffers.back().size() + size > greatest_buffer) {
+  constexpr std::int64_t soon_moved = 1 << 20;
+  if (buffers.size() == first_own) {
     buffers.emplace_back();
+  } else if (const std::int64_t room = buffers.back().capacity();
+             buffers.back().size() + size > std::max(room, soon_moved)) {
+    // Another buffer, since a larger one would take new pages for what this one has.
+    buffers.emplace_back().reserve(std::max(size, std::min(2 * room, greatest_buffer)));
   }
   Buffer& side = buffers.back();
   const std::int64_t offset = side.size();

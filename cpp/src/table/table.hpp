@@ -270,12 +270,11 @@ class TableBuilder {
     return reinterpret_cast<T*>(writable(table_->column(field).values));
   }
   void set_null(int field, std::int64_t row);
+  void set_nulls(int field, std::int64_t first, std::int64_t count);  // of rows from the first on
   void unset_null(int field, std::int64_t row);
   // Sets a text field of all rows to the same text, or to null if it is empty.
   void set_all(int field, std::string_view text);
 
-  // Makes room for so many bytes of long text, so that keeping it moves none of it.
-  void reserve_text(std::int64_t bytes);
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);
   // A copy of bytes in a buffer of the table's own: the buffer, and the offset there.

@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/memory.hpp"
 #include "table/records.hpp"
@@ -62,6 +63,41 @@ TEST_CASE("a null is counted once and holds zeros, until it is undone") {
   builder.unset_null(field, 70);
   CHECK(table.column(field).nulls == 0);
   CHECK(table.valid(field, 70));
+}
+
+TEST_CASE("rows from any to any become null at once, those that were too count once") {
+  for (const std::int64_t first : {0, 1, 63, 64, 70}) {
+    for (const std::int64_t count : {0, 1, 2, 58, 64, 130}) {
+      TableBuilder builder(stock_schema);
+      const Table& table = builder.table();
+      builder.reserve(200);
+      const int field = stock_schema["companyname"];
+      std::fill_n(builder.cells<TextView>(field), 200, TextView::make_inline("something"));
+      builder.set_null(field, 65);
+      builder.set_nulls(field, first, count);
+      const bool has_65 = first <= 65 && 65 < first + count;
+      CHECK(table.column(field).nulls == count + (has_65 ? 0 : 1));
+      for (std::int64_t row = 0; row < 200; ++row) {
+        const bool is_null = (first <= row && row < first + count) || row == 65;
+        CHECK(table.valid(field, row) == !is_null);
+        CHECK(table.text(field, row) == (is_null ? "" : "something"));
+      }
+    }
+  }
+}
+
+TEST_CASE("texts stay where they are while others are kept") {
+  TableBuilder builder(stock_schema);
+  const Table& table = builder.table();
+  const std::string text(100'000, 'x');
+  std::vector<TextView> views;
+  for (int i = 0; i < 100; ++i) views.push_back(builder.keep_text(std::to_string(i) + text));
+  views.push_back(builder.keep_text(std::string(30 << 20, 'y')));
+  views.push_back(builder.keep_text(text));
+  CHECK(table.buffers().size() < 10);
+  for (std::size_t i = 0; i < 100; ++i) CHECK(table.text(views[i]) == std::to_string(i) + text);
+  CHECK(table.text(views[100]) == std::string(30 << 20, 'y'));
+  CHECK(table.text(views[101]) == text);
 }
 
 TEST_CASE("a text whose size 32 bits do not hold is refused") {
