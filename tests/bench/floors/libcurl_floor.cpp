@@ -35,6 +35,7 @@ struct Request {
     curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, R"({"source":"N"})");
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(handle, CURLOPT_USERAGENT, "tradingdata/0.1.0");
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 256L << 10);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive);
@@ -121,6 +122,7 @@ int main(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
   headers = curl_slist_append(headers, "Authorization: Bearer bench-token");
+  headers = curl_slist_append(headers, "Accept-Encoding: gzip");
   std::vector<Request*> requests;
   for (int i = 0; i < at_once; ++i) requests.push_back(new Request(url, headers, decodes));
   CURLM* const multi = curl_multi_init();
