@@ -98,8 +98,8 @@ bool holds_bytes([[maybe_unused]] CURL* easy) {
 
 Addresses addresses_of(std::string_view to, std::string_view from, int to_port, int from_port) {
   Addresses addresses;
-  to.copy(addresses.to.data(), addresses.to.size());
-  from.copy(addresses.from.data(), addresses.from.size());
+  std::ranges::copy(to.substr(0, addresses.to.size()), addresses.to.begin());
+  std::ranges::copy(from.substr(0, addresses.from.size()), addresses.from.begin());
   addresses.to_port = to_port;
   addresses.from_port = from_port;
   return addresses;
@@ -304,7 +304,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   }
   if (request.token) lines.push_back(request.token->header());
   // A name without a value tells libcurl not to send its own; a later one does not undo a real one.
-  for (const char* fixed : {"Accept-Encoding: gzip", "Expect:"}) lines.push_back(fixed);
+  lines.push_back("Accept-Encoding: gzip");
   if (!accepts) lines.push_back("Accept:");
   headers_.resize(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {

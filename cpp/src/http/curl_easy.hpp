@@ -19,10 +19,11 @@ long ceil_milliseconds(Duration duration);
 
 struct HeaderNode;  // curl_slist, made in place round lines that others own
 
-// Both ends of a connection, as libcurl writes them.
+// Both ends of a connection, as libcurl writes them. The characters are unsigned, since signed ones
+// are compared one by one.
 struct Addresses {
-  std::array<char, 48> to{};  // an IPv6 address has at most 46 characters
-  std::array<char, 48> from{};
+  std::array<unsigned char, 48> to{};  // an IPv6 address has at most 46 characters
+  std::array<unsigned char, 48> from{};
   int to_port = 0;
   int from_port = 0;
 
