@@ -64,7 +64,7 @@ def test_a_client_is_not_copied_or_pickled(kind: Any) -> None:
         with pytest.raises(TypeError, match="cannot be copied or pickled"):
             attempt(client)
         with pytest.raises(TypeError):
-            attempt(client._core)
+            attempt(client._calls.core)
 
 
 def test_records_and_books_pickle_without_the_client(service: Service) -> None:

@@ -185,7 +185,7 @@ class Outcome:
 
 
 CLIENT: Any = SimpleNamespace(
-    account=None, _budget=lambda timeout: 30.0, _log_end=lambda *facts: None
+    account=None, budget=lambda timeout: 30.0, log_end=lambda *facts: None
 )
 BAR: Any = SimpleNamespace(update=lambda count: None, close=lambda: None)
 

@@ -47,7 +47,8 @@ class Book(Table[Record]):
     __slots__ = ("_issues", "_response")
 
     _record: ClassVar[str]
-    _response: Response | None
+    # Both are made when they are first asked for, since most calls ask for neither.
+    _response: Response | Callable[[], Response] | None
     _issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None
 
     def __init_subclass__(cls) -> None:
@@ -71,7 +72,7 @@ class Book(Table[Record]):
         cls,
         rows: _core.Slice,
         *,
-        response: Response | None = None,
+        response: Response | Callable[[], Response] | None = None,
         issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None = None,
     ) -> Self:
         self = cls._over(rows)
@@ -97,6 +98,8 @@ class Book(Table[Record]):
     @property
     def response(self) -> Response | None:
         """The response, if this book is a complete one; ``None`` for slices, concatenations etc."""
+        if callable(self._response):
+            self._response = self._response()
         return self._response
 
     @property
@@ -105,8 +108,8 @@ class Book(Table[Record]):
 
     def _accounts(self) -> list[str | None]:
         """Returns the labels of the rows. A heading names a single one, or says how many."""
-        if self._response is not None and self._response.account:
-            return [self._response.account]
+        if self.response is not None and self.response.account:
+            return [self.response.account]
         return self._rows.distinct("account") if "account" in self._kinds else []
 
     def _view_of_rows(self) -> View:
@@ -143,7 +146,9 @@ class Book(Table[Record]):
         return decode(cls._record, data, strict, keep_personal_data, account or "")
 
     @classmethod
-    def _received(cls, rows: _core.Slice, response: Response | None) -> Self:
+    def _received(
+        cls, rows: _core.Slice, response: Response | Callable[[], Response] | None
+    ) -> Self:
         """Returns a book of what was decoded; warns about lost values."""
         if rows.issues:
             warn_of_lost(decode_issues(rows), cls._record)
@@ -307,11 +312,11 @@ class Book(Table[Record]):
         facts: dict[str, Any] = {"record": self._record, "masked": self._rows.masked}
         # Masking rewrites personal values, so decoding the masked body misses some of the issues.
         facts["issues"] = [list(issue) for issue in self.issues]
-        if self._response is None:
+        if self.response is None:
             return {**facts, "wrapped": True}, self._rows.to_json(), self._rows.zone
-        facts["response"] = self._response.facts()
+        facts["response"] = self.response.facts()
         facts["wrapped"] = CALL_OF[self._record] not in BOOK_CALLS
-        return facts, self._response.content, self._rows.zone
+        return facts, self.response.content, self._rows.zone
 
     @classmethod
     def _unpacked(

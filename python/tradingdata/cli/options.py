@@ -204,7 +204,7 @@ class Connection:
         chosen = {key: value for key, value in {**asked, "timeout": self.timeout}.items() if value}
         client = Client(**{"on_retry": _remark_retry, **options, **chosen})
         if token:
-            client._tokens.require()
+            client._calls.tokens.require()
         return client
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from copy import copy
 from datetime import datetime, tzinfo
 from datetime import time as clock_time
 from functools import cache, partial
@@ -99,6 +100,98 @@ def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> t
     return outcomes[0][1].result()
 
 
+class Calls:
+    """Makes a client's calls: its account, token and deadline; converts responses to books.
+
+    Apart from the client, since looking up an attribute takes five times as long in a class that
+    explains the wrong ones.
+    """
+
+    # Makes a call of at most some seconds: its result, or what to await.
+    send: Callable[[str, float], Any]
+
+    def __init__(
+        self,
+        core: _core.Client,
+        tokens: Source,
+        account: str | None,
+        zone: tzinfo | None,
+        timeout: float,
+        on_retry: Callable[[Retry], object] | None,
+    ) -> None:
+        self.core = core
+        self.tokens = tokens
+        self.account = account
+        self.zone = zone
+        self._timeout = timeout
+        self._on_retry = on_retry
+
+    def response(self, record: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
+        """Makes a call; if the service refuses the token, once more with a new one."""
+        deadline = time.monotonic() + self.budget(timeout)
+        tokens = self.tokens
+        try:
+            if not self.core.has_token:
+                if self.core.closed:  # before a token function is called to no purpose
+                    raise ClientClosedError("the client is closed: make a new one")
+                yield from tokens.get(deadline)
+            generation, renewed = tokens.generation, False
+            while True:
+                started = time.monotonic()
+                try:
+                    if started >= deadline:
+                        raise late()
+                    response: tuple[Any, ...] = yield self.send(record, deadline - started)
+                except TradingDataError as error:
+                    self.log_end(record, time.monotonic() - started, error)
+                    if renewed or not isinstance(error, REFUSALS):
+                        raise
+                    renewed = yield from tokens.refresh(generation, deadline)
+                    if not renewed:
+                        raise
+                else:
+                    self.log_end(record, time.monotonic() - started, response[1])
+                    return response
+        except TradingDataError as error:
+            error.account = self.account
+            raise
+
+    def budget(self, timeout: float | None) -> float:
+        """Seconds that a call may take."""
+        return self._timeout if timeout is None else seconds("timeout", timeout)
+
+    def retry_hook(self, record: str) -> Callable[[int, str, float], None]:
+        """Returns the function that is called before the core waits for another attempt."""
+
+        def report(attempt: int, reason: str, delay: float) -> None:
+            self._log(
+                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
+            )
+            if self._on_retry is not None:
+                self._on_retry(Retry(CALL_OF[record], self.account, attempt, reason, delay))
+
+        return report
+
+    def log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
+        """Logs the status or the error with which a call ended."""
+        if isinstance(end, TradingDataError):
+            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
+        else:
+            self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
+
+    def _log(self, level: int, record: str, text: str, *values: object) -> None:
+        # A program that never imported logging has no handler: do not make it pay for the import.
+        if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
+            label = "" if self.account is None else f" [{self.account}]"
+            logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
+
+    def received(self, kind: type[AnyBook], result: tuple[Any, ...]) -> AnyBook:
+        """Converts a response to a book."""
+        rows, *facts = result
+        book = kind._received(rows, partial(Response, rows, self.account, *facts))
+        return book if self.zone is None else book.localize(self.zone)
+
+
 _INSTEAD = instead(
     {
         "trade_book()": "trades get_trades tradebook fills get_trade_book",
@@ -126,24 +219,22 @@ def _no_attribute(kind: type, name: str) -> str:
     return f"{message}: the service has the trade book, the order book and the search"
 
 
-class Calls(ClientOptions[Token]):
-    """Token and label of a client; converts responses to books."""
+class BaseClient(ClientOptions[Token]):
+    """Options, token, label and display of a client."""
 
     _token_source: ClassVar[type[Source]]
+    _calls_of: ClassVar[type[Calls]]
     _book: Callable[..., Any]
-    _send: Callable[[str, float], Any]
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
-        self._account: str | None = options.pop("account")
-        self._on_retry: Callable[[Retry], object] | None = options.pop("on_retry")
-        self._zone: tzinfo | None = options.pop("tz")
+        account, on_retry, zone = (options.pop(name) for name in ("account", "on_retry", "tz"))
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
         passed = cast("Passed", options)
-        self._timeout, trust = passed["timeout"], passed["trust_env"]
+        trust = passed["trust_env"]
         secure = not base_url.value.lower().startswith("http:")
         folders = find_ca_folders(ca_file, trust_env=trust) if secure else ""
         roots = find_ca_file(ca_file, trust_env=trust) if secure and not folders else ""
-        self._core = _core.Client(
+        core = _core.Client(
             base_url=base_url.value,
             proxy=proxy.value,
             ca_file=roots,
@@ -151,7 +242,8 @@ class Calls(ClientOptions[Token]):
             ca_folders=folders,
             **passed,
         )
-        self._tokens = self._token_source(self._core, token)
+        tokens = self._token_source(core, token)
+        self._calls = self._calls_of(core, tokens, account, zone, passed["timeout"], on_retry)
 
     @classmethod
     def from_profile(cls, name: str | None = None, **options: Any) -> Self:
@@ -182,17 +274,17 @@ class Calls(ClientOptions[Token]):
     @property
     def base_url(self) -> str:
         """URL of the service."""
-        return self._core.base_url
+        return self._calls.core.base_url
 
     @property
     def account(self) -> str | None:
         """Label of the account; never sent."""
-        return self._account
+        return self._calls.account
 
     @property
     def tz(self) -> tzinfo | None:
         """Time zone of the times in the books; ``None`` if they are naive."""
-        return self._zone
+        return self._calls.zone
 
     @property
     def access_token(self) -> Token:
@@ -203,30 +295,31 @@ class Calls(ClientOptions[Token]):
     def access_token(self, token: Token) -> None:
         replacement = Held(token)
         token = cast("Token", None)  # error reporters print the local variables of a traceback
-        self._tokens.assign(replacement)
+        self._calls.tokens.assign(replacement)
 
     @property
     def stats(self) -> ClientStats:
         """Counts of calls, attempts, connections and bytes since the client was created."""
-        return ClientStats(**self._core.stats())
+        return ClientStats(**self._calls.core.stats())
 
     @property
     def closed(self) -> bool:
         """Whether the client has been closed."""
-        return self._core.closed
+        return self._calls.core.closed
 
     def _under(self, label: str) -> Self:
         """Returns the same client, its connections and token, with another label of the account."""
         relabelled = object.__new__(type(self))
-        vars(relabelled).update(vars(self), _account=label)
+        vars(relabelled).update(vars(self), _calls=copy(self._calls))
+        relabelled._calls.account = label
         return relabelled
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        if not hasattr(self, "_tokens"):
+        if not hasattr(self, "_calls"):
             return f"<{name}, not initialised>"  # in a traceback, while __init__ fails
-        account = f", account={self._account!r}" if self._account is not None else ""
-        token = "with a token" if self._tokens.known else "without a token"
+        account = f", account={self.account!r}" if self.account is not None else ""
+        token = "with a token" if self._calls.tokens.known else "without a token"
         return f"<{name} {self.base_url}{account}, {'closed' if self.closed else token}>"
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
@@ -256,70 +349,3 @@ class Calls(ClientOptions[Token]):
             lambda: self.closed,
         )
         return poll, state, rules
-
-    # -- the plans that both clients run --
-
-    def _response(self, record: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
-        """Makes a call; if the service refuses the token, once more with a new one."""
-        deadline = time.monotonic() + self._budget(timeout)
-        try:
-            if self.closed:  # before a token function is called to no purpose
-                raise ClientClosedError("the client is closed: make a new one")
-            generation = yield from self._tokens.ready(deadline)
-            try:
-                return (yield from self._request(record, deadline))
-            except REFUSALS:
-                if not (yield from self._tokens.refresh(generation, deadline)):
-                    raise
-            return (yield from self._request(record, deadline))
-        except TradingDataError as error:
-            error.account = self._account
-            raise
-
-    def _request(self, record: str, deadline: float) -> Plan[tuple[Any, ...]]:
-        """Sends one request with the current token and logs how it ended."""
-        started = time.monotonic()
-        try:
-            if started >= deadline:
-                raise late()
-            response: tuple[Any, ...] = yield self._send(record, deadline - started)
-        except TradingDataError as error:
-            self._log_end(record, time.monotonic() - started, error)
-            raise
-        self._log_end(record, time.monotonic() - started, response[1])
-        return response
-
-    def _budget(self, timeout: float | None) -> float:
-        """Seconds that a call may take."""
-        return self._timeout if timeout is None else seconds("timeout", timeout)
-
-    def _retry_hook(self, record: str) -> Callable[[int, str, float], None]:
-        """Returns the function that is called before the core waits for another attempt."""
-
-        def report(attempt: int, reason: str, delay: float) -> None:
-            self._log(
-                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
-            )
-            if self._on_retry is not None:
-                self._on_retry(Retry(CALL_OF[record], self._account, attempt, reason, delay))
-
-        return report
-
-    def _log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
-        """Logs the status or the error with which a call ended."""
-        if isinstance(end, TradingDataError):
-            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
-        else:
-            self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
-
-    def _log(self, level: int, record: str, text: str, *values: object) -> None:
-        # A program that never imported logging has no handler: do not make it pay for the import.
-        if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
-            label = "" if self._account is None else f" [{self._account}]"
-            logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
-
-    def _received(self, kind: type[AnyBook], result: tuple[Any, ...]) -> AnyBook:
-        """Converts a response to a book."""
-        rows, *facts = result
-        response = Response(rows, self._account, *facts)
-        return kind._received(rows, response).localize(self._zone)

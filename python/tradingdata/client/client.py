@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from datetime import time as clock_time
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import _core
 from .._util.plans import run, run_async
@@ -21,10 +21,13 @@ from ..errors import ClientClosedError
 from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
 from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
-from .calls import Calls, wait_for
+from .calls import BaseClient, Calls, wait_for
 from .lookup import lookup
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
+
+if TYPE_CHECKING:
+    from .bridge import LoopPorts
 
 Token = str | Callable[[], str]
 AsyncToken = Token | Callable[[], Awaitable[str]]
@@ -32,8 +35,19 @@ AsyncToken = Token | Callable[[], Awaitable[str]]
 atexit.register(_core.end_all_calls, 2.0)
 
 
+class _BlockingCalls(Calls):
+    def send(self, record: str, seconds: float) -> tuple[Any, ...]:
+        port = _core.LocalPort(self.core)
+        try:
+            port.submit_book(record, seconds, self.account or "")
+            return wait_for(port, self.retry_hook(record))
+        except BaseException:
+            port.close()  # a traceback would keep it, and with it what is in flight
+            raise
+
+
 @method_keywords(KEYWORDS)
-class Client(Calls["Token"]):
+class Client(BaseClient["Token"]):
     """Synchronous client for the books and the stock search of one account.
 
     Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
@@ -45,6 +59,7 @@ class Client(Calls["Token"]):
     """
 
     _token_source = TokenSource
+    _calls_of = _BlockingCalls
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """Returns the account's executed trades (service: "Trade book"), in the service's order.
@@ -254,7 +269,7 @@ class Client(Calls["Token"]):
 
         Safe to call more than once.
         """
-        self._core.close()
+        self._calls.core.close()
 
     def __enter__(self) -> Self:
         return self
@@ -263,19 +278,22 @@ class Client(Calls["Token"]):
         self.close()
 
     def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
-        return self._received(kind, run(self._response(kind._record, timeout)))
-
-    def _send(self, record: str, seconds: float) -> tuple[Any, ...]:
-        port = _core.LocalPort(self._core)
-        try:
-            port.submit_book(record, seconds, self._account or "")
-            return wait_for(port, self._retry_hook(record))
-        except BaseException:
-            port.close()  # a traceback would keep it, and with it what is in flight
-            raise
+        calls = self._calls
+        return calls.received(kind, run(calls.response(kind._record, timeout)))
 
 
-class AsyncClient(Calls["AsyncToken"]):
+class _AwaitedCalls(Calls):
+    ports: LoopPorts
+
+    def send(self, record: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
+        from asyncio import get_running_loop
+
+        port = self.ports.of(get_running_loop())
+        sent = port.worker.submit_book(record, seconds, self.account or "")
+        return port.result(sent, self.retry_hook(record))
+
+
+class AsyncClient(BaseClient["AsyncToken"]):
     """Asyncio client for the books and the stock search of one account.
 
     Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
@@ -288,14 +306,16 @@ class AsyncClient(Calls["AsyncToken"]):
     """
 
     _token_source = AsyncTokenSource
+    _calls_of = _AwaitedCalls
+    _calls: _AwaitedCalls
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
         from .bridge import LoopPorts
 
         super()._open(token, options)
-        self._ports = LoopPorts(self._core)
+        self._calls.ports = LoopPorts(self._calls.core)
         # A client that is garbage-collected without aclose() must not leave a thread running.
-        weakref.finalize(self, self._ports.close, None).atexit = False
+        weakref.finalize(self, self._calls.ports.close, None).atexit = False
 
     async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """Returns the account's executed trades; see ``Client.trade_book``."""
@@ -366,8 +386,8 @@ class AsyncClient(Calls["AsyncToken"]):
 
         Safe to call more than once.
         """
-        self._core.close()
-        self._ports.close(
+        self._calls.core.close()
+        self._calls.ports.close(
             ClientClosedError("the client was closed while the call was under way: make a new one")
         )
 
@@ -378,11 +398,5 @@ class AsyncClient(Calls["AsyncToken"]):
         await self.aclose()
 
     async def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
-        return self._received(kind, await run_async(self._response(kind._record, timeout)))
-
-    def _send(self, record: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
-        from asyncio import get_running_loop
-
-        port = self._ports.of(get_running_loop())
-        sent = port.worker.submit_book(record, seconds, self._account or "")
-        return port.result(sent, self._retry_hook(record))
+        calls = self._calls
+        return calls.received(kind, await run_async(calls.response(kind._record, timeout)))

@@ -79,7 +79,7 @@ class StockLookup:
 def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``."""
     lookup = StockLookup(identifier, client.account)
-    budget = client._budget(timeout)
+    budget = client._calls.budget(timeout)
     stock: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
     if stock is None:
         raise lookup.not_found()

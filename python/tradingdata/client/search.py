@@ -14,7 +14,7 @@ from ..books.book import StockList, concat
 from ..display.text import counted
 from ..errors import ClientClosedError, ConfigurationError
 from ..table.rows import Stock
-from .calls import Calls
+from .calls import BaseClient
 from .lookup import StockLookup, as_listed, short_repr
 from .paging import LAST_PAGE, MOST_PREFETCH, Paging
 from .search_pass import LocalPages, LoopPages, SearchPass
@@ -114,7 +114,7 @@ class _Pager:
 
     def __init__(
         self,
-        client: Calls[Any],
+        client: BaseClient[Any],
         query: str,
         page_size: int | None,
         start_page: int,
@@ -149,8 +149,10 @@ class _Pager:
         paging = self._new_paging(most)
         until = None if within is None else time.monotonic() + within
         bar = progress_bar(f"search {short_repr(self._query)}", "stocks", enabled=self._progress)
-        port = type(self)._port(self._client)
-        begun = SearchPass(self._client, self._query, paging, port, self._timeout, until, bar)
+        port = type(self)._port(self._client._calls)
+        begun = SearchPass(
+            self._client._calls, self._query, paging, port, self._timeout, until, bar
+        )
         # These are only for the properties of the pager: another thread may begin its own pass.
         self._paging, self._latest = paging, begun
         return begun

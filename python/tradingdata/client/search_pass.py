@@ -44,9 +44,9 @@ _UNPACKED = 3200  # stocks
 class LocalPages:
     """The requests of one pass of a ``Client``, carried on the thread that waits."""
 
-    def __init__(self, client: Calls[Any]) -> None:
-        self._port = _core.LocalPort(client._core)
-        self._on_retry = client._retry_hook("Stock")
+    def __init__(self, calls: Calls) -> None:
+        self._port = _core.LocalPort(calls.core)
+        self._on_retry = calls.retry_hook("Stock")
         self._outcomes: list[tuple[int, _core.Outcome]] = []
 
     def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
@@ -80,9 +80,9 @@ class LocalPages:
 class LoopPages:
     """The requests of one pass of an ``AsyncClient``, carried by the worker of its event loop."""
 
-    def __init__(self, client: Any) -> None:
-        self._ports = client._ports
-        self._on_retry = client._retry_hook("Stock")
+    def __init__(self, calls: Any) -> None:
+        self._ports = calls.ports
+        self._on_retry = calls.retry_hook("Stock")
         self._loop: AbstractEventLoop | None = None
         self._flights: dict[int, Future[_core.Outcome]] = {}
 
@@ -151,7 +151,7 @@ class SearchPass:
 
     def __init__(
         self,
-        client: Calls[Any],
+        calls: Calls,
         query: str,
         paging: Paging,
         pages: LocalPages | LoopPages,
@@ -159,7 +159,7 @@ class SearchPass:
         until: float | None,
         bar: Any,
     ) -> None:
-        self._client: Any = client
+        self._calls = calls
         self._query = query
         self.paging = paging
         self._port: Any = pages
@@ -277,7 +277,7 @@ class SearchPass:
 
     def _time_left(self) -> float:
         """Seconds for the next page."""
-        seconds: float = self._client._budget(self._timeout)
+        seconds: float = self._calls.budget(self._timeout)
         if self._until is None:
             return seconds
         left = self._until - time.monotonic()
@@ -315,9 +315,9 @@ class SearchPass:
 
     def _yielded(self, page: Page) -> StockList:
         table, status, _, elapsed, *_ = page.received
-        self._client._log_end("Stock", elapsed, status)
+        self._calls.log_end("Stock", elapsed, status)
         stocks = StockList._received(
-            table, Response(table, self._client.account, *page.received[1:])
+            table, Response(table, self._calls.account, *page.received[1:])
         )
         if len(page.rows) != len(stocks):
             stocks = stocks._part(table.take(page.rows))
@@ -335,7 +335,7 @@ class SearchPass:
         """Adds to an error the stocks received before it, and where to resume."""
         if error.received is not None:  # raised before
             return error
-        error.account = self._client.account
+        error.account = self._calls.account
         error.received = concat([StockList(), *map(_unpacked, self._received.values())])
         if error.page is None:
             error.page = self.paging.page
@@ -345,7 +345,7 @@ class SearchPass:
                 f"`error.received` has the {counted(len(error.received), 'stock')} before it; "
                 f"resume with start_page={error.page}, page_size={error.page_size}"
             )
-        self._client._log_end("Stock", error.elapsed, error)
+        self._calls.log_end("Stock", error.elapsed, error)
         if self.paging.ended:
             self._port.close()
             self._bar.close()

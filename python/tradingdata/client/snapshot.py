@@ -44,7 +44,7 @@ def snapshot(
         compute: Calls a function with arguments; for large books, it takes long enough to block an
             event loop.
     """
-    deadline = time.monotonic() + client._budget(timeout)
+    deadline = time.monotonic() + client._calls.budget(timeout)
 
     def fetched(kind: type[Any], wait: float = 0.0) -> Plan[Any]:
         yield pause(wait)

@@ -74,7 +74,7 @@ class Source:
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
-        self._generation = 0
+        self.generation = 0
         self._function: Callable[[], Any] | None = None
         self.assign(token)
 
@@ -108,7 +108,7 @@ class Source:
         else:
             self._core.clear_token()
         self._function = None if fixed else token.value
-        self._generation += 1
+        self.generation += 1
 
     def _set(self, token: Held) -> bool:
         """Passes the token to the core. Raises ConfigurationError if a header cannot carry it."""
@@ -119,15 +119,13 @@ class Source:
             )
         return self._core.set_token(token.value)
 
-    def ready(self, deadline: float) -> Plan[int]:
-        """Ensures that there is a token and returns its generation, the argument of ``refresh``.
+    def get(self, deadline: float) -> Plan[bool]:
+        """Calls the function for the first token.
 
         Waits until ``deadline`` (``time.monotonic``) for a call of the function by another caller.
         """
-        if not self._core.has_token:
-            self.require()
-            yield from self._renew(lambda: self._core.has_token, deadline)
-        return self._generation
+        self.require()
+        return (yield from self._renew(lambda: self._core.has_token, deadline))
 
     def refresh(self, generation: int, deadline: float) -> Plan[bool]:
         """Replaces the token of ``generation``, which the service refused.
@@ -135,7 +133,7 @@ class Source:
         Returns False if there is no function, or if it returns the same token again: the caller
         then raises the refusal.
         """
-        return (yield from self._renew(lambda: self._generation != generation, deadline))
+        return (yield from self._renew(lambda: self.generation != generation, deadline))
 
     def _renew(self, is_new: Callable[[], bool], deadline: float) -> Plan[bool]:
         """Calls the function unless another call has renewed the token, or one was assigned."""
@@ -161,7 +159,7 @@ class Source:
             return True
         try:
             changed = self._set(token)
-            self._generation += changed
+            self.generation += changed
         except ConfigurationError as error:
             raise AuthenticationError(
                 f"the access_token function returned a token that cannot be used: {error}"
