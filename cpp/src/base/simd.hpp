@@ -98,12 +98,23 @@ std::uint32_t mask_of(const char* text, Test test) {
 }
 #endif
 
+inline void fetch_ahead([[maybe_unused]] const char* from, [[maybe_unused]] const char* to) {
+#ifdef __GNUC__
+  constexpr std::ptrdiff_t page = 4096;
+  __builtin_prefetch(from + page);
+  __builtin_prefetch(to + page, 1);
+#endif
+}
+
 // Copies bytes of two places that do not overlap. The C library's memcpy takes three times as long
 // on some processors of AMD, where it uses `rep movsb`, and the places are nearly the same within
-// their pages of memory, as a bytes object of Python and a mapped block are.
+// their pages of memory, as a bytes object of Python and a mapped block are. Processors fetch ahead
+// within a page only, so both places are fetched a page ahead, which never faults; the walk that
+// follows a step of the copy would otherwise begin each step anew.
 inline void copy_bytes(char* to, const char* from, std::size_t count) {
 #ifdef TRADINGDATA_BLOCKS
   for (; count >= 64; count -= 64, from += 64, to += 64) {
+    fetch_ahead(from, to);
     const Block blocks[] = {load_block(from), load_block(from + 16), load_block(from + 32),
                             load_block(from + 48)};
     for (int i = 0; i < 4; ++i) store_block(to + 16 * i, blocks[i]);
