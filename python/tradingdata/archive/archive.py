@@ -18,7 +18,7 @@ from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
 from ..errors import DataWarning
 from . import coverage, ingest
-from .coverage import Clock, Day, Line, MissingDay, Span, months_of, sessions_of, span_of
+from .coverage import Clock, Day, Line, Log, MissingDay, Span, months_of, sessions_of, span_of
 from .databases import cursor, explained
 from .ingest import KINDS, ArchiveFetch, Fetched, Ingest, StoredBook
 from .reader import OrderState, Reader, fetch_lines
@@ -326,18 +326,18 @@ class Archive:
 
     def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> StoredBook:
         def read(connection: Any) -> StoredBook:
-            span = self._covered(name, start, end, account, missing_ok)
-            return self._reader.book(connection, name, span)
+            span, log = self._covered(name, start, end, account, missing_ok=missing_ok)
+            return self._reader.book(connection, name, span, log)
 
         return self._reader.retried(read)
 
-    def _covered(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> Span:
-        """Returns the days that are meant, which must have been fetched."""
+    def _covered(self, name: str, *days: Any, missing_ok: Any) -> tuple[Span, Log]:
+        """Returns the days that are meant, which must have been fetched, and the log."""
         if name not in list(KINDS):
             raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        span, gaps = self._reader.covered([name], start, end, account)
+        span, gaps, log = self._reader.covered([name], *days)
         coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
-        return span
+        return span, log
 
     def scan(
         self,
@@ -363,9 +363,9 @@ class Archive:
             account: The label of one account.
             missing_ok: Whether days may be missing.
         """
-        span = self._covered(name, start, end, account, missing_ok)
+        span, log = self._covered(name, start, end, account, missing_ok=missing_ok)
         opened = cursor()  # the relation keeps it
-        self._reader.define(opened, name, span)
+        self._reader.define(opened, name, span, log)
         return cast("duckdb.DuckDBPyRelation", opened.table(name))
 
     def sql(

@@ -116,8 +116,10 @@ def quoted_name(name: str) -> str:
 
 def parquet(paths: Iterable[str], options: str = "") -> str:
     """Returns a table of files."""
-    listed = ", ".join(quoted(escaped(path)) for path in paths)
-    return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = true{options})"
+    listed = [quoted(escaped(path)) for path in paths]
+    union = "true" if len(listed) > 1 else "false"  # which takes time for one file too
+    return f"""read_parquet([{", ".join(listed)}], hive_partitioning = false,
+        union_by_name = {union}{options})"""
 
 
 def is_damage(error: BaseException) -> bool:

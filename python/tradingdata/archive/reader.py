@@ -37,6 +37,22 @@ class OrderState(NamedTuple):
     order: Order
 
 
+class Selected(NamedTuple):
+    """Rows of a view of a book.
+
+    Attributes:
+        query: Their query.
+        relation: Its relation, without the columns to leave out; None unless there are any.
+        parts: What is in it.
+        has_lost: Whether some values did not fit.
+    """
+
+    query: str
+    relation: Any
+    parts: list[coverage.DayPart]
+    has_lost: bool
+
+
 class Reader:
     """What reads from an archive has of it.
 
@@ -80,8 +96,8 @@ class Reader:
 
     def covered(
         self, books: Sequence[str], start: Day | None, end: Day | None, account: str | None
-    ) -> tuple[Span, list[MissingDay]]:
-        """Returns the days that are meant, and those that were never fetched."""
+    ) -> tuple[Span, list[MissingDay], Log]:
+        """Returns the days that are meant, those that were never fetched, and the log."""
         span = span_of(start, end, account)
         with self.log(span) as log:
             if span.first is not None and span.last is not None:
@@ -105,18 +121,30 @@ class Reader:
                     for name, days in extents.items()
                 }
                 span = Span(every[0], span.last or every[1], label)
-            return span, coverage.gaps(log, span, checked, self.is_session)
+            return span, coverage.gaps(log, span, checked, self.is_session), log
 
     def select(
-        self, connection: Any, name: str, span: Span, view: str = ""
-    ) -> tuple[str, list[coverage.DayPart], bool]:
-        """Returns the query of a view of a book, by default that of the newest states.
+        self,
+        connection: Any,
+        name: str,
+        span: Span,
+        log: Log | None = None,
+        *,
+        view: str = "",
+        without: Sequence[str] = (),
+    ) -> Selected:
+        """Selects the rows of a view of a book, by default those of the newest states.
 
-        Returns:
-            The query, what is in it, and whether some values did not fit.
+        Args:
+            connection: The connection.
+            name: The name of the book.
+            span: The days.
+            log: The log as it was when the days were chosen; as it is now if None.
+            view: The name of the view; that of the book if empty.
+            without: The columns that the relation leaves out.
         """
         with explained(self.store.root, "read", f"the {name} of {span}"), self.store.lock:
-            log = self.store.log()
+            log = self.store.log() if log is None else log
             if view:
                 parts = [
                     coverage.DayPart(day, account, [line["id"]], line["days"][day])
@@ -136,12 +164,16 @@ class Reader:
             stored = {file["path"]: file["rows"] for file in files.values()}
             rows = sum(part.rows for part in parts)
             is_plain = len(taken) == len(parts) and rows == sum(stored.values())
+            has_lost = any(log.lines[one]["lost"] for one, _ in wanted)
             query = views.newest_rows(connection, name, view or name, taken, is_plain=is_plain)
-            return query, parts, any(log.lines[one]["lost"] for one, _ in wanted)
+            relation = None
+            if is_plain or without:
+                query, relation = views.complete(connection, name, query, without)
+            return Selected(query, relation, parts, has_lost)
 
-    def define(self, connection: Any, name: str, span: Span, view: str = "") -> None:
-        """Makes a view of a book."""
-        query, *_ = self.select(connection, name, span, view)
+    def define(self, connection: Any, name: str, span: Span, log: Log, *, view: str = "") -> None:
+        """Makes a view of a book, by default one of the newest states."""
+        query, *_ = self.select(connection, name, span, log, view=view)
         with explained(self.store.root, "read", f"the {name} of {span}"):
             connection.execute(f"CREATE TEMP VIEW {view or name} AS {query}")
 
@@ -159,9 +191,10 @@ class Reader:
                     raise
         raise AssertionError
 
-    def book(self, connection: Any, name: str, span: Span) -> StoredBook:
+    def book(self, connection: Any, name: str, span: Span, log: Log) -> StoredBook:
         """Returns a book of the newest states by day and time, with the issues of lost values."""
-        query, parts, has_lost = self.select(connection, name, span)
+        added = ("day", "fetch_id", "received_at", "sent")
+        query, relation, parts, has_lost = self.select(connection, name, span, log, without=added)
         least = sum(part.rows for part in parts)
         is_single = all(len(part.ids) == 1 for part in parts)
         with explained(self.store.root, "read", f"the {name} of {span}"):
@@ -169,9 +202,9 @@ class Reader:
             first, *others = views.SORTED[name]
             # Trades of several days can be sorted by time alone, which the core does faster.
             is_dated = name == "trades" or len({part.day for part in parts}) == 1
-            fields = f"SELECT * EXCLUDE (day, fetch_id, received_at, sent) FROM ({query})"
-            book = self.as_book(name, connection.sql(fields)) if is_dated else KINDS[name]()
+            book = self.as_book(name, relation) if is_dated else KINDS[name]()
             if not is_dated or has_lost or book._rows.missing([first]):
+                fields = f"SELECT * EXCLUDE ({', '.join(added)}) FROM ({query})"
                 book = self.as_book(name, connection.sql(f"{fields} {views.ordered(name)}"))
                 sent = views.sent_in(connection, name, query) if has_lost else []
             elif len(parts) > 1 or not is_single:  # not in the order of one response
@@ -184,7 +217,7 @@ class Reader:
         """Yields the states of an order, with times in a zone."""
 
         def read(connection: Any) -> tuple[Any, Any, dict[str, list[datetime]]]:
-            query, *_ = self.select(connection, "orders", span, "order_states")
+            query, *_ = self.select(connection, "orders", span, view="order_states")
             with explained(self.store.root):
                 relation, rows = views.states(connection, query, number)
                 owners, orders = views.slice_of(relation), self.as_book("orders", rows)
@@ -223,7 +256,7 @@ class Reader:
         """Returns the result of a query over the views of some days."""
 
         def read(connection: Any) -> views.QueryResult:
-            span, gaps = self.covered(BOOKS, *days)
+            span, gaps, log = self.covered(BOOKS, *days)
             if missing_ok:
                 coverage.report(self.store.root, gaps, missing_ok=True)
                 gaps = []
@@ -234,7 +267,7 @@ class Reader:
             named = [pair for pair in every if pair[0] in words] or every
             for view, book in named:
                 if book not in lacking:
-                    self.define(connection, book, span, "" if view == book else view)
+                    self.define(connection, book, span, log, view="" if view == book else view)
             if "fetches" in words or named is every:
                 with self.log(span) as log:
                     views.define_fetches(connection, fetch_lines(log, span), span)

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from .databases import duckdb, interruptible, parquet, quoted, quoted_name
 _LONGEST = 250_000  # characters of a query
 _GROUP = 20_480  # rows of a row group
 Parameters = Sequence[Any] | Mapping[str, Any]
+Taken = tuple[str, str, str, int, bool]
 
 Error: type[Exception] = duckdb.Error
 # The views that users see of each book.
@@ -255,36 +257,36 @@ def covered(
     return sorted(ids - {identity for (identity,) in left})
 
 
-def response_rows(
-    connection: Any, book: str, files: Sequence[tuple[str, str]], name: str, *, whole: bool = False
-) -> str:
-    """Returns a query of the rows of responses, each in a file, with all columns.
-
-    If they are all that is in the files, these are read ``whole``, which is faster.
-    """
-    paths = sorted({path for path, _ in files})
-    if whole:
-        relation = connection.sql(query := f"SELECT * FROM {parquet(paths)}")
-        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-        # The union, which adds the columns that older files lack, takes a fifth of the time.
-        return query if types == _COLUMNS[book] else f"{_EMPTY[book]} UNION ALL BY NAME {query}"
+def response_rows(connection: Any, book: str, files: Sequence[tuple[str, str]], name: str) -> str:
+    """Returns a query of the rows of responses, each in a file, with all columns."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_{name} AS
         SELECT unnest($1) AS filename, unnest($2) AS fetch_id""",
         [[path for path, _ in files], [one for _, one in files]],
     )
-    table = parquet(paths, ", filename = true")
+    table = parquet(sorted({path for path, _ in files}), ", filename = true")
     return f"""{_EMPTY[book]} UNION ALL BY NAME
     SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
 
-Taken = tuple[str, str, str, int, bool]
+def complete(
+    connection: Any, book: str, query: str, without: Sequence[str] = ()
+) -> tuple[str, DuckDBPyRelation]:
+    """Returns a query of files with the columns that older ones lack, and its relation."""
+    columns = {name: _COLUMNS[book][name] for name in _COLUMNS[book] if name not in without}
+    select = f"SELECT * EXCLUDE ({', '.join(without)}) FROM" if without else "FROM"
+    with suppress(duckdb.BinderException):  # one to leave out is missing
+        relation = connection.sql(f"{select} ({query})")
+        if dict(zip(relation.columns, map(str, relation.types), strict=True)) == columns:
+            return query, relation
+    union = f"{_EMPTY[book]} UNION ALL BY NAME {query}"  # takes a fifth of the time
+    return union, connection.sql(f"{select} ({union})")
 
 
 def newest_rows(
     connection: Any, book: str, view: str, taken: Sequence[Taken], *, is_plain: bool
 ) -> str:
-    """Returns the query of a view of a book.
+    """Returns the query of a view of a book, which may not be `complete` if it ``is_plain``.
 
     Args:
         connection: The connection.
@@ -297,7 +299,7 @@ def newest_rows(
     if not taken:
         return _EMPTY[book]
     if is_plain:
-        return response_rows(connection, book, [row[:2] for row in taken], view, whole=True)
+        return f"SELECT * FROM {parquet(sorted({path for path, *_ in taken}))}"
     files = parquet(sorted({path for path, *_ in taken}), ", filename = true")
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_taken_{view} AS SELECT unnest($1) AS filename,
