@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import random
 import shutil
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ import duckdb
 import pytest
 
 import tradingdata as td
-from archiving import DAY, archive_with, numbers, order, order_response, trade, trade_response
+from archiving import DAY, DAYS, archive_with, numbers, order, order_response, trade, trade_response
 from tradingdata.archive import store
 from tradingdata.archive.views import merge
 
@@ -48,6 +49,21 @@ def test_compact_keeps_every_state(polled: td.Archive) -> None:
     assert polled.verify() == 12
     assert [row.status for row in polled.orders(DAY).filter(order_no="1")] == ["at 15"]
     assert polled.compact() == 0
+
+
+def test_compact_keeps_the_order_of_rows(tmp_path: Path) -> None:
+    """Of days so large that DuckDB writes and reads them with several threads."""
+    rng = random.Random(61)
+    archive = archive_with(tmp_path)
+    for day in DAYS[:3]:
+        rows = [trade(str(number), day) for number in range(12_000)]
+        for row in rows:
+            row["exch_trade_time"] = f"{day} 10:{rng.randrange(60):02}:{rng.randrange(60):02}"
+        archive.add(trade_response(*rng.sample(rows, len(rows))))
+    before = [archive.trades(day) for day in DAYS[:3]]
+    assert archive.compact()
+    assert [archive.trades(day) for day in DAYS[:3]] == before
+    assert archive.trades(DAYS[0], DAYS[2]) == td.concat(before)
 
 
 def test_a_merge_with_other_rows_than_the_log_has_is_an_error(tmp_path: Path) -> None:

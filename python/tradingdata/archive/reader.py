@@ -44,12 +44,14 @@ class Selected(NamedTuple):
         query: Their query.
         relation: Its relation, without the columns to leave out; None unless there are any.
         parts: What is in it.
+        is_plain: Whether it is all rows of its files, in their order.
         has_lost: Whether some values did not fit.
     """
 
     query: str
     relation: Any
     parts: list[coverage.DayPart]
+    is_plain: bool
     has_lost: bool
 
 
@@ -169,7 +171,7 @@ class Reader:
             relation = None
             if is_plain or without:
                 query, relation = views.complete(connection, name, query, without)
-            return Selected(query, relation, parts, has_lost)
+            return Selected(query, relation, parts, is_plain, has_lost)
 
     def define(self, connection: Any, name: str, span: Span, log: Log, *, view: str = "") -> None:
         """Makes a view of a book, by default one of the newest states."""
@@ -194,7 +196,9 @@ class Reader:
     def book(self, connection: Any, name: str, span: Span, log: Log) -> StoredBook:
         """Returns a book of the newest states by day and time, with the issues of lost values."""
         added = ("day", "fetch_id", "received_at", "sent")
-        query, relation, parts, has_lost = self.select(connection, name, span, log, without=added)
+        query, relation, parts, is_plain, has_lost = self.select(
+            connection, name, span, log, without=added
+        )
         least = sum(part.rows for part in parts)
         is_single = all(len(part.ids) == 1 for part in parts)
         with explained(self.store.root, "read", f"the {name} of {span}"):
@@ -207,7 +211,7 @@ class Reader:
                 fields = f"SELECT * EXCLUDE ({', '.join(added)}) FROM ({query})"
                 book = self.as_book(name, connection.sql(f"{fields} {views.ordered(name)}"))
                 sent = views.sent_in(connection, name, query) if has_lost else []
-            elif len(parts) > 1 or not is_single:  # not in the order of one response
+            elif len(parts) > 1 or not is_plain:  # not in the order of one response
                 book = book.sort(first, *others)
             if len(book) > least or (is_single and len(book) < least):
                 raise OSError(f"{len(book)} rows where the log has {least}")

@@ -195,8 +195,9 @@ def merge(
     def write(path: str) -> None:
         with opened() as own:
             query = f"""
-            SELECT * FROM ({response_rows(own, book, files, "merged")})
-            WHERE date_trunc('month', day) = DATE '{month}-01' ORDER BY day, account, fetch_id"""
+            SELECT * EXCLUDE file_row_number FROM ({response_rows(own, book, files, "merged")})
+            WHERE date_trunc('month', day) = DATE '{month}-01'
+            ORDER BY day, account, fetch_id, file_row_number"""
             _copy(own, [query], path, rows)
 
     return write
@@ -234,12 +235,8 @@ def covered(
     key = f"hash({', '.join(['day', *keys])})"
     query = content.query(connection, names)
     # Leaves out columns that older files lack, which would take a fifth of the time.
-    paths = sorted({path for path, _ in files})
-    source = (
-        f"FROM {parquet(paths)}"
-        if whole
-        else response_rows(connection, content.book, files, "front")
-    )
+    every = f"FROM {parquet(sorted({path for path, _ in files}))}"
+    source = every if whole else response_rows(connection, content.book, files, "front")
     left = connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE _td_left AS SELECT * EXCLUDE key FROM (
         SELECT fetch_id, day, {", ".join(names)},
@@ -258,13 +255,14 @@ def covered(
 
 
 def response_rows(connection: Any, book: str, files: Sequence[tuple[str, str]], name: str) -> str:
-    """Returns a query of the rows of responses, each in a file, with all columns."""
+    """Returns a query of the rows of responses, each in a file: all columns and their places."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _td_{name} AS
         SELECT unnest($1) AS filename, unnest($2) AS fetch_id""",
         [[path for path, _ in files], [one for _, one in files]],
     )
-    table = parquet(sorted({path for path, _ in files}), ", filename = true")
+    added = ", filename = true, file_row_number = true"
+    table = parquet(sorted({path for path, _ in files}), added)
     return f"""{_EMPTY[book]} UNION ALL BY NAME
     SELECT * EXCLUDE filename FROM {table} SEMI JOIN _td_{name} USING (filename, fetch_id)"""
 
