@@ -143,9 +143,9 @@ class TestSync:
         search = client.search("x", page_size=7, prefetch=3)
         make, begin = search._port, threading.Barrier(6)
 
-        def meet(owner: td.Client) -> Any:
+        def meet(calls: Any) -> Any:
             begin.wait()
-            return make(owner)
+            return make(calls)
 
         monkeypatch.setattr(type(search), "_port", staticmethod(meet))
         counts = at_once(6, lambda number: len(search.first(10 * number + 3)))

@@ -121,7 +121,7 @@ class Table(TableExport, Generic[Record]):
     def _no_attribute(self, name: str) -> str:
         """Returns the message for a table that is used like a data frame."""
         kind: type = type(self)
-        if name.startswith("_"):
+        if name.startswith("_") or not hasattr(self, "_rows"):  # made by object.__new__
             return f"{kind.__name__} has no attribute {name!r}"
         if name in self.columns:
             return (
