@@ -41,7 +41,6 @@ LEAST = 1e-3
 # second after they were freed, and provides again at five times the cost.
 RUN_SECONDS, LEAST_RUNS, MOST_RUNS = 0.1, 2, 20
 PATIENCE = 900  # seconds for all operations
-_ROW_BYTES = 552  # of a trade: 28 texts of 16 bytes, 13 numbers, times and a day
 DAY = dt.date(2025, 1, 6)
 
 Work = Callable[[], object]
@@ -170,12 +169,6 @@ def _sorted_frame(count: int) -> Work:
     return lambda: frame.sort("symbol", "traded_price", descending=down, maintain_order=True)
 
 
-def _copied(count: int) -> Work:
-    """Copies as much memory as the columns of so many trades have."""
-    columns = bytes(_ROW_BYTES * count)
-    return lambda: bytearray(columns)
-
-
 def _at(day: dt.date) -> dt.datetime:
     return dt.datetime.combine(day, dt.time(16), dt.UTC)
 
@@ -295,7 +288,6 @@ OPERATIONS: dict[str, Operation] = {
     "to_pandas": of_trades(lambda book: book.to_pandas()),
     "to_polars": of_trades(lambda book: book.to_polars()),
     "to_arrow": of_trades(lambda book: book.to_arrow()),
-    "copy of the columns' bytes": Operation(_copied),
     "to_dicts": of_trades(lambda book: book.to_dicts()),
     "loop": of_trades(lambda book: [row.quantity for row in book]),
     "filter": of_trades(lambda book: book.filter(txn_type="B", quantity__ge=5)),
@@ -335,11 +327,7 @@ OPERATIONS: dict[str, Operation] = {
     "watch_trades": Operation(_polls, THINGS, "poll", needs_service=True),
 }
 # What moves the same rows, and so grows with the processor's misses of memory.
-FLOORS = {
-    "sort": "sort of polars",
-    "concat": "concat of polars",
-    "to_arrow": "copy of the columns' bytes",
-}
+FLOORS = {"sort": "sort of polars", "concat": "concat of polars"}
 FLOOR_SPREAD = 1.25  # two such figures of one run differ by as much
 
 
