@@ -303,8 +303,8 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
     accepts = accepts || header.starts_with("accept:");
   }
   if (request.token) lines.push_back(request.token->header());
-  // A name without a value tells libcurl not to send its own; a later one does not undo a real one.
   lines.push_back("Accept-Encoding: gzip");
+  // A name without a value tells libcurl not to send its own; a later one does not undo a real one.
   if (!accepts) lines.push_back("Accept:");
   headers_.resize(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -9,8 +9,6 @@ from .._core import Slice
 from .._util.pickles import reduced
 from ..display.text import counted
 
-_set = object.__setattr__
-
 
 class _Body(NamedTuple):
     """The body of a restored response, which has no rows."""
@@ -57,13 +55,9 @@ class Response:
         received_at: datetime | None = None,
         served_at: datetime | None = None,
     ) -> None:
-        _set(self, "_rows", rows)
-        _set(self, "account", account)
-        _set(self, "status_code", status_code)
-        _set(self, "attempts", attempts)
-        _set(self, "elapsed", elapsed)
-        _set(self, "received_at", received_at)
-        _set(self, "served_at", served_at)
+        given = rows, account, status_code, attempts, elapsed, received_at, served_at
+        for name, value in zip(Response.__slots__, given, strict=False):  # without __weakref__
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a response cannot be changed ({name!r})")
