@@ -63,7 +63,7 @@ __all__ += errors.__all__
 _publish([value for name, value in globals().items() if name in __all__], __name__)
 
 if TYPE_CHECKING:
-    from . import analysis, dask, sandbox
+    from . import analysis, dask, plot, sandbox
     from .accounts.fetch import Accounts
     from .analysis import (
         ChargeRate,
@@ -72,7 +72,6 @@ if TYPE_CHECKING:
         daily_pnl,
         day_pnl,
         execution_quality,
-        plot,
         positions,
         realised_pnl,
         reconcile,
@@ -87,7 +86,7 @@ _LAZY = {
         *("ChargeRate", "LotChange", "analysis", "charges", "daily_pnl", "day_pnl"),
         *("execution_quality", "positions", "realised_pnl", "reconcile", "unrealised_pnl"),
     ),
-    "analysis.plot": ("plot",),
+    "plot": ("plot",),
     "archive": ("Archive",),
     "dask": ("dask",),
     "sandbox": ("sandbox",),

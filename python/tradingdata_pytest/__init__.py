@@ -29,13 +29,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def tradingdata_service(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
     """A simulated Trading Data Service, new for each test.
 
-    ``TRADINGDATA_BASE_URL`` and ``TRADINGDATA_ACCESS_TOKEN`` lead to it during the test, so code
-    that creates its own ``Client()`` reaches it too, and no test reaches the real service.
-    ``@pytest.mark.tradingdata_sandbox(seed=7, speed=0)`` sets arguments of ``sandbox.start``.
+    ``TRADINGDATA_BASE_URL`` and ``TRADINGDATA_ACCESS_TOKEN`` lead to it during the test, and so do
+    profiles: there is one for each account, by its label, and ``from_profile()`` is that of the
+    first account. Another name is a ``ConfigurationError``. So code that creates its own client
+    reaches the simulated service, and the real one only if it passes ``base_url`` or created the
+    client before the test. ``@pytest.mark.tradingdata_sandbox(seed=7, accounts=["live"])`` sets
+    arguments of ``sandbox.start``.
     """
     from tradingdata import sandbox
 
@@ -45,8 +50,23 @@ def tradingdata_service(
     with sandbox.start(**({} if marker is None else marker.kwargs)) as service:
         monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
         monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
-        monkeypatch.delenv("TRADINGDATA_PROFILE", raising=False)
+        profiles = tmp_path_factory.mktemp("tradingdata") / "profiles.toml"
+        profiles.touch(mode=0o600)
+        profiles.write_text(_profiles(service), "utf-8")
+        monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+        monkeypatch.setenv("TRADINGDATA_PROFILE", service.accounts[0])
         yield service
+
+
+def _profiles(service: Service) -> str:
+    """Returns a profile file with the accounts of a service."""
+    from json import dumps  # text in JSON is text in TOML
+
+    return "".join(
+        f"[{dumps(account)}]\nbase_url = {dumps(service.base_url)}\n"
+        f"access_token = {dumps(service.token(account))}\n"
+        for account in service.accounts
+    )
 
 
 @pytest.fixture

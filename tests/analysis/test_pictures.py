@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 import tradingdata as td
-from tradingdata.analysis import plot as style
+from tradingdata import plot as style
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 

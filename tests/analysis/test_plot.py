@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
 import tradingdata as td
-from tradingdata.analysis import plot as style
+from tradingdata import plot as style
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 

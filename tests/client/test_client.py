@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
+import inspect
 import pickle
 import re
 import threading
@@ -13,6 +14,7 @@ import warnings
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -285,6 +287,55 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
 
     with td.Client(service.base_url, access_token=TOKEN) as client:
         assert at_once(9, work) == [3] * 9
+
+
+URL = "https://x.example"
+CLIENTS = {"Client": td.Client(URL), "AsyncClient": td.AsyncClient(URL)}
+FIXED = {
+    **CLIENTS,
+    "Accounts": td.Accounts({"desk1": {"base_url": URL, "access_token": TOKEN}}),
+    **{f"search of {name}": client.search("tata") for name, client in CLIENTS.items()},
+    **{f"watch of {name}": client.watch_orders() for name, client in CLIENTS.items()},
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("attribute", ["timeout", "acces_token", "max_items", "interval"])
+def test_an_attribute_that_would_be_ignored_is_refused(name: str, attribute: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        setattr(FIXED[name], attribute, TOKEN)
+    assert caught.value.name == attribute
+    frames = [frame.frame.f_locals for frame in inspect.getinnerframes(caught.tb)]
+    assert not [values for values in frames[1:] if TOKEN in map(str, values.values())]
+    assert not hasattr(FIXED[name], attribute)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "says"),
+    [
+        ("timeout", "pass it to {}, or to a call"),
+        ("base_url", "pass it to {}"),
+        ("acces_token", "did you mean 'access_token'?"),
+        ("stats", "stats of {} can be read, not assigned"),
+    ],
+)
+@pytest.mark.parametrize("name", CLIENTS)
+def test_it_says_what_to_write_instead(name: str, attribute: str, says: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(says.format(name))):
+        setattr(CLIENTS[name], attribute, 5)
+
+
+def test_mocks_and_subclasses_may_assign() -> None:
+    class Desk(td.Client):
+        def __init__(self) -> None:
+            super().__init__(URL)
+            self.desk = "desk1"
+
+    assert Desk().desk == "desk1"
+    client = td.Client(URL)
+    with mock.patch.object(client, "trade_book", return_value=td.TradeBook()):
+        assert len(client.trade_book()) == 0
+    assert "trade_book" not in vars(client)
 
 
 @pytest.mark.parametrize(

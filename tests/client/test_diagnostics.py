@@ -41,13 +41,31 @@ def test_an_error_is_one_line(call: Any, caplog: pytest.LogCaptureFixture) -> No
     with served(
         then=json_reply({"status": "no", "message": "Two\nlines", "data": None})
     ) as service:
-        failure(service.base_url, "order_book", call=call)
+        error = failure(service.base_url, "order_book", call=call)
+    assert "Two lines" in str(error)
     [line] = (record.getMessage() for record in caplog.records)
-    assert re.fullmatch(
-        r"order_book: ServiceError in \d\.\d{3} s: POST /api/v1/order/book: "
-        r'the service returned status "no": Two lines; try again later, or ask .*',
-        line,
-    )
+    assert re.fullmatch(r"order_book: ServiceError in \d\.\d{3} s: HTTP 200", line)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        json_reply({"message": "account 4711 is locked"}, status=503),
+        json_reply({"message": "account 4711 is locked"}, status=401),
+        json_reply({"status": "4711", "message": "", "data": None}),
+        json_reply({"status": "success", "data": ["4711"]}),
+        reply(200, b'{"status": "success", "data": [{"4711": [,]}]}'),
+    ],
+)
+@both
+def test_what_the_service_says_is_not_logged(
+    call: Any, response: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "tradingdata")
+    with served(then=response) as service:
+        failure(service.base_url, call=call, attempts=2)
+    assert caplog.records
+    assert "4711" not in caplog.text
 
 
 def test_a_search_is_logged_without_its_query(

@@ -47,7 +47,7 @@ import io, pydoc, typing
 from contextlib import redirect_stdout
 from tradingdata import *
 import tradingdata as td
-import tradingdata.archive, tradingdata.dask, tradingdata.analysis.plot, tradingdata.types
+import tradingdata.archive, tradingdata.dask, tradingdata.plot, tradingdata.types
 assert all(hasattr(td, name) for name in td.__all__)
 with redirect_stdout(io.StringIO()) as text:
     help(td)

@@ -25,11 +25,18 @@ def passes(pytester: pytest.Pytester, source: str, *arguments: str, passed: int 
     return done.stdout.str()
 
 
-def test_the_fixtures_give_a_service_and_its_client(pytester: pytest.Pytester) -> None:
+def test_the_fixtures_give_a_service_and_its_client(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.path.joinpath("real.toml").write_text('[live]\nbase_url = "https://localhost:9"\n')
+    pytester.path.joinpath("real.toml").chmod(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", "real.toml")
+    monkeypatch.setenv("TRADINGDATA_PROFILE", "live")
     passes(
         pytester,
         """
         import os
+        import pytest
         import tradingdata as td
 
         def test_client(tradingdata_client):
@@ -50,10 +57,26 @@ def test_the_fixtures_give_a_service_and_its_client(pytester: pytest.Pytester) -
             assert td.Client().base_url == tradingdata_service.base_url
             assert len(td.Client().trade_book())
 
+        @pytest.mark.tradingdata_sandbox(accounts=["live", 'a "second" one'])
+        def test_a_profile_leads_to_it(tradingdata_service):
+            for label in (None, *tradingdata_service.accounts):
+                client = td.Client.from_profile(label)
+                assert client.base_url == tradingdata_service.base_url
+                assert client.account == (label or "live")
+                assert len(client.trade_book())
+            with td.Accounts(tradingdata_service.accounts) as accounts:
+                assert set(accounts.trade_book().column("account")) == set(accounts.labels)
+
+        def test_no_profile_leads_elsewhere(tradingdata_service):
+            with pytest.raises(td.ConfigurationError, match="no profile of that name"):
+                td.Client.from_profile("live")
+
         def test_the_environment_is_restored():
-            assert [name for name in os.environ if name.startswith("TRADINGDATA_")] == []
+            names = [name for name in os.environ if name.startswith("TRADINGDATA_")]
+            assert sorted(names) == ["TRADINGDATA_PROFILE", "TRADINGDATA_PROFILES"]
+            assert os.environ["TRADINGDATA_PROFILE"] == "live"
         """,
-        passed=5,
+        passed=7,
     )
 
 

@@ -195,6 +195,32 @@ def has_no(owner: str, what: str, name: str, uses: Mapping[str, str], known: Ite
     return f"{owner} has no {what}{rest}"
 
 
+class NoNewAttributes:
+    """Refuses assignments to public names that the class does not have, which it would ignore.
+
+    What it has can be replaced, as mocks in tests do. Subclasses of users may add names.
+    """
+
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            kind = type(self)
+            if not name.startswith("_") and kind.__module__.partition(".")[0] == "tradingdata":
+                present = getattr(kind, name, None)
+                if present is None or (isinstance(present, property) and present.fset is None):
+                    value = None  # error reporters print the local variables of a traceback
+                    raise AttributeError(self._not_assignable(name), name=name, obj=self)
+            object.__setattr__(self, name, value)
+
+    def _not_assignable(self, name: str) -> str:
+        """Returns the message for a name that cannot be assigned: what to write instead."""
+        kind = type(self)
+        if hasattr(kind, name):
+            return f"{name} of {kind.__name__} can be read, not assigned"
+        public = [known for known in dir(kind) if not known.startswith("_")]
+        return has_no(kind.__name__, repr(name), name, {}, public)
+
+
 def keywords(uses: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
     """Makes the TypeError of a wrong keyword name the right one, and no private base."""
 

@@ -13,10 +13,10 @@ from typing import Any, Self, TypeVar
 from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
 from .._util.stopping import stop_on
-from .._util.validate import count, flag, seconds, shown
+from .._util.validate import NoNewAttributes, count, flag, seconds, shown
 from ..books.book import Books, OrderBook, TradeBook, concat
 from ..client.client import Client
-from ..client.options import check_names, hidden
+from ..client.options import CHECKS, check_names, hidden
 from ..client.profiles import load_profile
 from ..client.tokens import Held, hide
 from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
@@ -31,7 +31,7 @@ _NAMED = 3  # number of accounts listed in a message
 _MOST_KEPT = 250  # clients; each has a connection open, and a process may often have 1,024 files
 
 
-class Accounts:
+class Accounts(NoNewAttributes):
     """A client of many accounts, which calls the service for all of them side by side.
 
     Each call returns one book with the rows of all accounts, in their order; the field ``account``
@@ -145,6 +145,13 @@ class Accounts:
 
     def __reduce__(self) -> Any:
         raise TypeError("an Accounts cannot be copied or pickled: its tokens must not leave it")
+
+    def _not_assignable(self, name: str) -> str:
+        if name in CHECKS:
+            return f"{name} is an option of a client: write it in the options of each account"
+        if name in ("accounts", "concurrency", "progress"):
+            return f"{name} is set when an Accounts is created: pass it to Accounts"
+        return super()._not_assignable(name)
 
     def _check_open(self) -> None:
         if self._closed:

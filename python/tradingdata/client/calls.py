@@ -20,13 +20,20 @@ from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.plans import Plan
 from .._util.stopping import SLICE, raise_if_stopped
-from .._util.validate import count, has_no, instead, seconds
+from .._util.validate import NoNewAttributes, count, has_no, instead, seconds
 from ..books.book import AnyBook
 from ..books.response import Response
-from ..errors import ClientClosedError, TradingDataError
+from ..errors import (
+    ClientClosedError,
+    DecodeError,
+    ServiceError,
+    StatusError,
+    TradingDataError,
+)
 from ..watch.polling import Rules, time_left
 from ..watch.updates import KnownOrders, KnownTrades
 from .options import (
+    CHECKS,
     ClientOptions,
     Passed,
     Retry,
@@ -164,8 +171,10 @@ class Calls:
         """Returns the function that is called before the core waits for another attempt."""
 
         def report(attempt: int, reason: str, delay: float) -> None:
+            # The reason of a status may quote the service.
+            logged = reason.partition(": ")[0] if reason.startswith("HTTP ") else reason
             self._log(
-                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
+                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, logged, delay
             )
             if self._on_retry is not None:
                 self._on_retry(Retry(CALL_OF[record], self.account, attempt, reason, delay))
@@ -173,9 +182,15 @@ class Calls:
         return report
 
     def log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
-        """Logs the status or the error with which a call ended."""
+        """Logs the status or the error with which a call ended.
+
+        Of an error about a response, only the status: its message may quote the service, which may
+        name the account.
+        """
         if isinstance(end, TradingDataError):
-            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
+            quotes = isinstance(end, (StatusError, ServiceError, DecodeError))
+            text = f"HTTP {end.status_code}" if quotes else str(end)
+            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, text)
         else:
             self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
 
@@ -210,6 +225,9 @@ def _no_attribute(kind: type, name: str) -> str:
     """Returns the message for a client of which something else is expected."""
     if name == "access_token":
         return "access_token can be assigned, not read: tokens are never shown"
+    if name in CHECKS:
+        call = ", or to a call" if name == "timeout" else ""
+        return f"{name} is set when a client is created: pass it to {kind.__name__}{call}"
     if name.startswith(("place", "modify", "cancel", "exit", "buy", "sell")):
         return f"{kind.__name__} has no {name!r}: the service only reads; it places no orders"
     public = [known for known in dir(kind) if not known.startswith("_")]
@@ -219,7 +237,7 @@ def _no_attribute(kind: type, name: str) -> str:
     return f"{message}: the service has the trade book, the order book and the search"
 
 
-class BaseClient(ClientOptions[Token]):
+class BaseClient(NoNewAttributes, ClientOptions[Token]):
     """Options, token, label and display of a client."""
 
     _token_source: ClassVar[type[Source]]
@@ -326,6 +344,10 @@ class BaseClient(ClientOptions[Token]):
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(_no_attribute(type(self), name), name=name, obj=self)
+
+    def _not_assignable(self, name: str) -> str:
+        is_own = name not in CHECKS and hasattr(type(self), name)
+        return super()._not_assignable(name) if is_own else _no_attribute(type(self), name)
 
     def __reduce__(self) -> Any:
         name = type(self).__name__

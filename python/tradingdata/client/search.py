@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from .._util import plans
 from .._util.optional_imports import progress_bar, require_bar
 from .._util.plans import Plan
-from .._util.validate import count, flag, instead, seconds, words
+from .._util.validate import NoNewAttributes, count, flag, instead, seconds, words
 from ..books.book import StockList, concat
 from ..display.text import counted
 from ..errors import ClientClosedError, ConfigurationError
@@ -107,7 +107,7 @@ async def _item_of(step: Callable[[], Plan[Item | None]]) -> Item:
     return item
 
 
-class _Pager:
+class _Pager(NoNewAttributes):
     """Base of both pagers: the query and the latest pass."""
 
     _port: Callable[[Any], LocalPages | LoopPages]
@@ -196,6 +196,9 @@ class _Pager:
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             raise AttributeError(self._not_read(f"a search has no {name!r}"), name=name, obj=self)
+
+    def _not_assignable(self, name: str) -> str:
+        return f"a search cannot be changed ({name}): pass its options to client.search()"
 
     def _not_read(self, what: str) -> str:
         """Returns the message for a search that is used like the list of its stocks."""

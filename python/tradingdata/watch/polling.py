@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from .._util.plans import Plan, run, run_async
 from .._util.platform import suspend_aware_clock
-from .._util.validate import shown
+from .._util.validate import NoNewAttributes, shown
 from ..errors import (
     AuthenticationError,
     ConfigurationError,
@@ -123,7 +123,7 @@ class Rules(NamedTuple):
     is_closed: Callable[[], bool]
 
 
-class _Watching(Generic[Update]):
+class _Watching(NoNewAttributes, Generic[Update]):
     """The procedure of both iterators, as plans; see ``_util.plans``."""
 
     _poll: Callable[[], Any]
@@ -136,6 +136,9 @@ class _Watching(Generic[Update]):
         self._schedule = Schedule(rules.interval)
         self._refused = 0
         self._is_polling = False
+
+    def _not_assignable(self, name: str) -> str:
+        return f"a watch cannot be changed ({name}): pass its options when you start it"
 
     def _next(self, state: KnownOrders | KnownTrades) -> Plan[Any]:
         """The plan of the next update; its result is None at the end.

@@ -16,19 +16,19 @@ from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
-from .._util.optional_imports import Later, require
-from .._util.validate import count
-from ..books.book import OrderBook, TradeBook
-from ..display.text import group, printable
-from .checks import check_codes, require_sides, require_values
-from .inputs import Lookup, rows_in
-from .keys import FUTURE, OPTION, SHARES
-from .pnl import realised_pnl
-from .position import Positions, positions
-from .quality import ExecutionQuality
-from .realised import LONG, SHORT, Lots, Matches, RealisedPnl
-from .time_axis import Days
-from .unrealised import UnrealisedPnl, valued
+from ._util.optional_imports import Later, require
+from ._util.validate import count
+from .analysis.checks import check_codes, require_sides, require_values
+from .analysis.inputs import Lookup, rows_in
+from .analysis.keys import FUTURE, OPTION, SHARES
+from .analysis.pnl import realised_pnl
+from .analysis.position import Positions, positions
+from .analysis.quality import ExecutionQuality
+from .analysis.realised import LONG, SHORT, Lots, Matches, RealisedPnl
+from .analysis.time_axis import Days
+from .analysis.unrealised import UnrealisedPnl, valued
+from .books.book import OrderBook, TradeBook
+from .display.text import group, printable
 
 if TYPE_CHECKING:
     from matplotlib import axes
