@@ -76,7 +76,7 @@ class TradingDataError(Exception):
             ``attempts`` and ``timeout``, before it raises.
         passing: Whether a later call may succeed: always where ``retryable``, and after a
             ``DeadlineError``. A loop that polls goes on while this is True.
-        body: The beginning of the response body, with account numbers masked; ``""`` without one.
+        body: The beginning of the response body, with PANs masked; ``""`` without one.
         page: For a search, the page that failed, to resume from with ``start_page=``.
         page_size: For a search, its page size, with which to resume.
         received: For a search, the stocks received before that page; for many accounts, the book of

@@ -249,7 +249,7 @@ class Book(Table[Record]):
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves the response as JSON, or the rows as Parquet or CSV, by the name of the file.
 
-        A ``.json`` file is the response as received, or the rows of a book that is not one
+        A ``.json`` file is the response as kept (PANs masked, unless you keep them), or the rows of a book that is not one
         complete response, with one more member ``_tradingdata``: the issues, the time zone, when
         and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
         fields in a column ``extra``; a ``.csv`` file too, but it does not distinguish empty text

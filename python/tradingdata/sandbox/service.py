@@ -133,7 +133,7 @@ class Service:
         return AsyncClient(self.base_url, **self._options(account, options))
 
     def expire_token(self, account: str | None = None) -> str:
-        """Invalidates an account's token, as happens every morning, and issues a new one.
+        """Invalidates an account's token, as the service may at any time, and issues a new one.
 
         Args:
             account: Label of the account; the first one if None.

@@ -294,7 +294,7 @@ class TableExport:
     def to_html(self, columns: Sequence[str] | None = None, *, rows: int | None = None) -> str:
         """Returns the table as a notebook displays it, for a page or a mail.
 
-        Everything is escaped, account numbers are masked, and there are no scripts, links or
+        Everything is escaped, PANs are masked, and there are no scripts, links or
         pictures.
 
         Args:
