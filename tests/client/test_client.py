@@ -290,8 +290,8 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
 
 
 URL = "https://x.example"
-CLIENTS = {"Client": td.Client(URL), "AsyncClient": td.AsyncClient(URL)}
-FIXED = {
+CLIENTS: dict[str, Any] = {"Client": td.Client(URL), "AsyncClient": td.AsyncClient(URL)}
+FIXED: dict[str, Any] = {
     **CLIENTS,
     "Accounts": td.Accounts({"desk1": {"base_url": URL, "access_token": TOKEN}}),
     **{f"search of {name}": client.search("tata") for name, client in CLIENTS.items()},

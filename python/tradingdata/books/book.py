@@ -249,9 +249,9 @@ class Book(Table[Record]):
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves the response as JSON, or the rows as Parquet or CSV, by the name of the file.
 
-        A ``.json`` file is the response as kept (PANs masked, unless you keep them), or the rows of a book that is not one
-        complete response, with one more member ``_tradingdata``: the issues, the time zone, when
-        and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
+        A ``.json`` file is the response, with PANs masked unless the client kept them, or the rows
+        of a book that is not one complete response. One more member, ``_tradingdata``, has the
+        issues, the time zone, when and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
         fields in a column ``extra``; a ``.csv`` file too, but it does not distinguish empty text
         from none, and a localized book is read back with naive times. Only its owner may read the
         file.

@@ -286,7 +286,7 @@ class ClientOptions(Generic[Token]):
             max_body: Maximum size of a decompressed response body in bytes.
             strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a
                 warning.
-            keep_personal_data: Whether to keep PANs (tax numbers of clients) instead of masking them.
+            keep_personal_data: Whether to keep PANs, clients' tax numbers, instead of masking them.
             on_retry: Called with a ``Retry`` before each wait for another attempt.
             tz: Time zone of the times in the books, such as ``"Asia/Kolkata"``; see
                 ``TradeBook.localize``. The service does not document one, so times are naive unless
