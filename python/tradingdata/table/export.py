@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from .._util.files import whole_file
 from .._util.optional_imports import Later
 from .._util.validate import count, flag, instead, method_keywords
-from .selection import Selection, write_excel
+from .selection import DtypeBackend, Selection, write_excel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,25 +103,35 @@ class TableExport:
     # -- data frames --
 
     def to_pandas(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        dtype_backend: DtypeBackend = "numpy_nullable",
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
         The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2), integers
         ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a localized
-        book), dates ``date32[day][pyarrow]``: compare these with a ``date``, as in
-        ``frame[frame.expiry_date == trade.expiry_date]``, not with text or a ``Timestamp``.
+        book), dates ``datetime64[us]``. Such a column compares with text and ``pd.Timestamp``;
+        pandas finds no row that equals a ``datetime.date``: pass ``pd.Timestamp(day)``.
 
         Args:
             columns: The columns, in this order; all if None.
             extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
                 object, which ``from_arrow`` reads back.
+            dtype_backend: ``"numpy_nullable"``: as above. ``"numpy"``: integers are ``float64``,
+                since any of them may be missing, so that ``.to_numpy()`` of numeric columns is
+                numeric (and text is ``object`` in pandas 2.2). ``"pyarrow"``: every column has its
+                Arrow type, dates ``date32[day][pyarrow]``.
 
         Raises:
             KeyError: The table has no such column.
+            ConfigurationError: There is no such backend.
+            ValueError: An integer beyond 2^53 is not exact as ``float64``, with ``"numpy"``.
             ImportError: pandas or pyarrow is not installed, or pandas is older than 2.2.
         """
-        return self._selection(columns, extra=extra).pandas()
+        return self._selection(columns, extra=extra).pandas(dtype_backend)
 
     def to_polars(
         self, columns: Sequence[str] | None = None, *, extra: bool = False

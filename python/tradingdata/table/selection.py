@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .. import _core
 from .._util import validate
@@ -14,12 +14,15 @@ from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.validate import flag, shown
 from ..display.text import group, shared_decimals
+from ..errors import ConfigurationError
 from .rows import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+DtypeBackend = Literal["numpy_nullable", "numpy", "pyarrow"]
 
 
 def checked_names(names: Any) -> list[str]:
@@ -89,26 +92,37 @@ class Selection:
         """Returns the values of each column, unknown fields as a JSON object."""
         return self._exported.to_dict(list(self.kinds))
 
-    def pandas(self) -> pd.DataFrame:
-        """Returns a pandas DataFrame, made by pyarrow."""
+    def pandas(self, dtype_backend: DtypeBackend = "numpy_nullable") -> pd.DataFrame:
+        """Returns a pandas DataFrame, made by pyarrow, with the dtypes of a backend."""
         pandas = require("pandas", "pandas", "to_pandas()")
+        if dtype_backend not in get_args(DtypeBackend):
+            known = ", ".join(map(repr, get_args(DtypeBackend)))
+            raise ConfigurationError(
+                f"dtype_backend must be one of {known}, not {shown(dtype_backend)}"
+            )
+        if dtype_backend == "pyarrow":
+            table = self._arrow("small", "pandas", "to_pandas()")
+            return _frame(table, pandas.ArrowDtype)
         table = self._arrow("large", "pandas", "to_pandas()")
-        dtypes = {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
+        # pandas has no dates of its own: comparing, merging and resampling need datetime64.
+        changed = {"date": "timestamp[us]"}
+        dtypes: dict[str, Any] = {}
+        if dtype_backend == "numpy":
+            changed["integer"] = "float64"
+            dtypes["text"] = _text_dtype(pandas, nullable=False)
+        else:
+            dtypes |= {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
         if zone := self.rows.zone:
             # pandas 2 makes a pytz zone of a name, and never considers it equal to a ZoneInfo. So
             # the zone is passed by name, if it has one.
             dtypes["timestamp"] = pandas.DatetimeTZDtype("us", getattr(zone, "key", None) or zone)
-        kinds = dict(zip(table.schema.types, self.kinds.values(), strict=True))
-        mapped = {arrow_type: dtypes[kind] for arrow_type, kind in kinds.items() if kind in dtypes}
-        # In a column of datetime64 no value equals a `date`, and comparing finds no rows.
-        mapped |= {
-            arrow_type: pandas.ArrowDtype(arrow_type)
-            for arrow_type, kind in kinds.items()
-            if kind == "date"
-        }
-        # Threads take more time to start than they save.
-        frame: pd.DataFrame = table.to_pandas(types_mapper=mapped.get, use_threads=False)
-        return frame
+        mapped = {}
+        for at, (name, kind) in enumerate(self.kinds.items()):
+            if kind in changed:
+                table = table.set_column(at, name, _cast(table.column(at), changed[kind], name))
+            elif kind in dtypes:
+                mapped[table.schema.field(at).type] = dtypes[kind]
+        return _frame(table, mapped.get)
 
     def polars(self) -> pl.DataFrame:
         """Returns a polars DataFrame, which shares the memory of the table."""
@@ -155,12 +169,32 @@ def parquet_library(what: str) -> Any:
         raise
 
 
-def _text_dtype(pandas: Any) -> Any:
-    """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to."""
+def _frame(table: pa.Table, dtype_of: Callable[[Any], Any]) -> pd.DataFrame:
+    # Threads take more time to start than they save.
+    frame: pd.DataFrame = table.to_pandas(types_mapper=dtype_of, use_threads=False)
+    return frame
+
+
+def _cast(column: Any, arrow_type: str, name: str) -> Any:
+    """Returns a column in another type, which must hold every value of it exactly."""
+    try:
+        return column.cast(arrow_type)
+    except ValueError as error:  # an integer beyond 2^53
+        raise ValueError(
+            f"a float64 does not hold every {name!r} of this table: use "
+            "dtype_backend='numpy_nullable'"
+        ) from error
+
+
+def _text_dtype(pandas: Any, *, nullable: bool = True) -> Any:
+    """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to.
+
+    The latter has NA, where NumPy needs objects: None is returned.
+    """
     try:
         return pandas.StringDtype(na_value=nan)
     except TypeError:  # pandas 2.2 takes the storage only
-        return pandas.StringDtype()
+        return pandas.StringDtype() if nullable else None
 
 
 _MOST_ROWS = 1_048_576 - 1  # of a sheet, below the header

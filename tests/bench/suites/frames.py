@@ -14,10 +14,7 @@ from .records import DECODERS, kinds, names_of, struct_decoder, trades
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 DATE_FORMAT = "%Y-%m-%d"
-PANDAS_KINDS = {
-    **{"str": "text", "Int64": "integer", "float64": "number"},
-    "date32[day][pyarrow]": "date",
-}
+PANDAS_KINDS = {"str": "text", "Int64": "integer", "float64": "number"}
 POLARS_KINDS = {
     "String": "text",
     "Int64": "integer",
@@ -29,7 +26,7 @@ Make = Callable[[Source], Callable[[], Any]]  # what is measured, of a source
 
 
 def _case(make: Make, known: dict[str, str]) -> Prepare:
-    """The fact of a frame; datetime64 counts as what the field is: peers have dates in it too."""
+    """The fact of a frame; pandas has dates as datetime64, which counts as what the field is."""
 
     def prepare(source: Source) -> Ready:
         run, expected = make(source), kinds(source.record)
