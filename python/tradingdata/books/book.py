@@ -251,10 +251,10 @@ class Book(Table[Record]):
 
         A ``.json`` file is the response, with PANs masked unless the client kept them, or the rows
         of a book that is not one complete response. One more member, ``_tradingdata``, has the
-        issues, the time zone, when and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
-        fields in a column ``extra``; a ``.csv`` file too, but it does not distinguish empty text
-        from none, and a localized book is read back with naive times. Only its owner may read the
-        file.
+        issues, the time zone, when and by whom it was fetched, and checksums. A ``.parquet`` file
+        has the rows, with unknown fields in a column ``extra``; a ``.csv`` file too, but it does
+        not distinguish empty text from none, and a localized book is read back with naive times.
+        Only its owner may read the file.
 
         Args:
             path: The file, whose name ends in .json, .parquet or .csv.
