@@ -169,6 +169,63 @@ def test_a_command_is_run_on_a_change_and_once_for_an_outage(
     assert reported[0]["order"]["status"] == "Success"
 
 
+def test_a_restart_reports_what_changed_meanwhile_once(
+    service: Scripted, run: Run, program: Program, tmp_path: Path
+) -> None:
+    changes, state = tmp_path / "changes", tmp_path / "state.json"
+    alert = ("--on-change", program(KEEP, changes), "--state", state, "-w", "status=Error")
+    first, second = (row | {"status": "Pending"} for row in orders(2))
+    rejected, again = first | {"status": "Error"}, second | {"status": "Error"}
+    service.script(then=book_reply([first, second]))
+    assert run("watch", "-i", "0.01", "--polls", "1", *alert).text == ""
+    assert not changes.exists(), "the orders of the first poll are where a watch begins"
+    service.script(then=book_reply([rejected, second]))
+    ran = run("watch", "-i", "0.01", "--polls", "1", *alert)
+    assert "status Pending -> Error" in ran.text
+    service.script(reply(404), then=book_reply([rejected, again]))
+    assert run("watch", "-i", "0.01", "--polls", "2", "--timeout", "5", *alert).code == Code.OK
+    told = [json.loads(line) for line in changes.read_text().splitlines()]
+    assert [one["kind"] for one in told] == ["changed", "missed", "changed"]
+    numbers = [one["order"]["order_no"] for one in told if one["kind"] == "changed"]
+    assert numbers == [first["order_no"], second["order_no"]]
+
+
+def test_what_a_crash_kept_from_being_reported_is_reported_after_it(
+    service: Scripted, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, watched = tmp_path / "state.json", ("watch", "-i", "0.01", "--polls", "1")
+    rows = orders(1, status="Pending")
+    service.script(then=book_reply(rows))
+    run(*watched, "--state", state)
+    service.script(then=book_reply([rows[0] | {"status": "Error"}]))
+
+    def crash(command: str, lines: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tradingdata.cli.watch._run_on_change", crash)
+        assert run(*watched, "--state", state, "--on-change", "x").code == Code.INTERRUPTED
+    assert "status Pending -> Error" in run(*watched, "--state", state).text
+    assert run(*watched, "--state", state).text == ""
+
+
+def test_a_state_that_cannot_be_is_refused_before_any_request(
+    service: Scripted, run: Run, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    count = len(service.requests)
+    for state, message in {
+        "state.csv": "--state takes a file whose name ends in .json, not 'state.csv'",
+        tmp_path / "none" / "x.json": "create it",
+        broken: "was not written by save()",
+    }.items():
+        ran = run("watch", "--polls", "1", "--state", state)
+        assert (ran.code, len(service.requests)) == (Code.USAGE, count)
+        assert message in ran.err
+    assert broken.read_text() == "{}"
+
+
 def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
     failing = program("sys.exit(3)")
     ran = run(*WATCH, "--on-change", failing)

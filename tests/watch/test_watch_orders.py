@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 
 import tradingdata as td
-from watching import order_book, order_updates, reported, some_orders
+from watching import (
+    order_book,
+    order_updates,
+    reported,
+    some_orders,
+    some_trades,
+    trade_book,
+    trade_updates,
+)
 
 
 def test_what_ticks_is_no_change_unless_it_is_asked_for() -> None:
@@ -26,6 +35,27 @@ def test_orders_that_were_known_are_not_reported_again() -> None:
     assert reported(update) == [("new", "2", ())]
     with pytest.raises(TypeError, match="previous= takes type OrderBook, not TradeBook"):
         order_updates(previous=td.TradeBook())
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet", "csv"])
+def test_a_watch_goes_on_from_a_file(tmp_path: Path, suffix: str) -> None:
+    """A CSV file has no empty text: that is no change of 14 fields of every order."""
+    empty = some_orders(2, series="", remarks="", status="Pending")
+    records = [order | {"mood": "", "more": None} for order in empty]
+    state = tmp_path / f"state.{suffix}"
+    order_book(records).save(state)
+    now = [records[0] | {"status": "Error"}, records[1], *some_orders(3)[2:]]
+    (update,) = order_updates(now, previous=td.OrderBook.load(state))
+    assert reported(update) == [("changed", "0", ("status",)), ("new", "2", ())]
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet", "csv"])
+def test_a_watch_of_trades_goes_on_from_a_file(tmp_path: Path, suffix: str) -> None:
+    records = some_trades(2, series="", isin="")
+    state = tmp_path / f"state.{suffix}"
+    trade_book(records).save(state)
+    (update,) = trade_updates(some_trades(3), previous=td.TradeBook.load(state))
+    assert (len(update.fills), update.changes) == (1, ())
 
 
 def test_a_failure_that_may_pass_is_a_miss_with_the_orders_as_known() -> None:

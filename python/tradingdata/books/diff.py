@@ -23,6 +23,7 @@ _EXECUTED = ("txn_type", "quantity", "traded_price")
 # Keeping one record alive retains at most this many.
 _TOGETHER = 16
 _ABSENT = object()
+_NOTHING = (None, "")
 
 
 class OrderChange(NamedTuple):
@@ -131,7 +132,10 @@ def _differing(
     pairs: list[tuple[int, int]],
     names: Sequence[str],
 ) -> defaultdict[int, list[str]]:
-    """Returns the fields that differ, by row of ``records``."""
+    """Returns the fields that differ, by row of ``records``.
+
+    Empty text and a missing value count as equal: a CSV file has one for both.
+    """
     fields: defaultdict[int, list[str]] = defaultdict(list)
     # Most books begin with the records of the one before, and most of these are equal.
     in_step = all(at == row == old for at, (row, old) in enumerate(pairs))
@@ -141,7 +145,7 @@ def _differing(
         if in_step and now[:shared] == was[:shared]:
             continue
         for row, old in pairs:
-            if now[row] != was[old]:
+            if now[row] != was[old] and not (now[row] in _NOTHING and was[old] in _NOTHING):
                 fields[row].append(name)
     return fields
 

@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from contextlib import nullcontext
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console, Group
@@ -29,7 +30,7 @@ from tradingdata.display.text import (
 from tradingdata.display.view import VIEWS
 from tradingdata.watch.polling import time_left
 
-from .errors import fitting, for_a_terminal
+from .errors import UsageError, fitting, for_a_terminal
 from .options import (
     Chosen,
     Connection,
@@ -63,7 +64,7 @@ _FRESH = "bold"  # colours are left to the statuses
 tradingdata watch
 tradingdata watch -i 2 --where symbol=INFY,TCS
 tradingdata watch --until 15:30 --json > changes.ndjson
-tradingdata watch -w status=Error --on-change ./alert.sh
+tradingdata watch -w status=Error --on-change ./alert.sh --state seen.json
 """,
 )
 def watch(
@@ -84,6 +85,14 @@ def watch(
             "CMD",
         ),
     ] = None,
+    state: Annotated[
+        Path | None,
+        option(
+            "Keep the orders that were reported in this file, and go on from them after a restart: "
+            "the first poll then reports what has changed since. Its name ends in .json.",
+            "FILE",
+        ),
+    ] = None,
 ) -> None:
     """Show orders as they change.
 
@@ -91,6 +100,7 @@ def watch(
     reported, and the watch goes on, unless the token is refused three times in a row. With --where,
     a change counts if the order matches before or after it.
     """
+    known = None if state is None else known_orders(state)
     wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or VIEWS["Order"].columns
     seconds = fitting(lambda: validate.seconds("--interval", interval))
@@ -99,9 +109,9 @@ def watch(
     live = None
     if console is not None:
         live = Live(console=console, auto_refresh=False, redirect_stderr=watched())
-    begun = failing = False
+    begun, failing = known is not None, False
     with connection.client() as client, live or nullcontext():
-        updates = fitting(lambda: client.watch_orders(seconds, until=until))
+        updates = fitting(lambda: client.watch_orders(seconds, previous=known, until=until))
         for update in _selected(islice(updates, polls), wanted):
             first = not begun and update.missed is None  # in which every order is new
             begun = begun or first
@@ -119,6 +129,23 @@ def watch(
             if on_change is not None and news and not first:
                 _run_on_change(on_change, json_lines(update))
             failing = update.missed is not None
+            if state is not None and not failing:
+                # Only now: what a crash keeps from being reported is reported after a restart.
+                update.orders.save(state, overwrite=True)
+
+
+def known_orders(state: Path) -> OrderBook | None:
+    """Returns the orders that an earlier watch has reported, or None if there was none.
+
+    Raises UsageError if the file holds anything else or cannot be written there.
+    """
+    if state.suffix.lower() != ".json":
+        raise UsageError(f"--state takes a file whose name ends in .json, not {str(state)!r}")
+    if state.exists():
+        return fitting(lambda: OrderBook.load(state))
+    if not state.parent.is_dir():
+        raise UsageError(f"--state: there is no folder {str(state.parent)!r}: create it")
+    return None
 
 
 def _selected(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[OrderUpdate]:
