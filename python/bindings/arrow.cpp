@@ -100,6 +100,28 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   return whole_slice(std::move(made->table).build(), zone);
 }
 
+// Unframed, since a stream may be a generator that waits.
+PyObject* from_arrow_of(PyObject* /*module*/, PyObject* arguments) {
+  return unframed([&] {
+    PyObject* record = nullptr;
+    PyObject* data = nullptr;
+    int keep_personal_data = 0;
+    const py::dict none;
+    PyObject* names = none.ptr();
+    PyObject* constants = none.ptr();
+    if (PyArg_ParseTuple(arguments, "OO|pO!O!:from_arrow", &record, &data, &keep_personal_data,
+                         &PyDict_Type, &names, &PyDict_Type, &constants) == 0) {
+      throw py::error_already_set();
+    }
+    return from_arrow(py::reinterpret_borrow<py::object>(record),
+                      py::reinterpret_borrow<py::object>(data), keep_personal_data != 0,
+                      py::handle(names).cast<std::map<std::string, std::string>>(),
+                      py::reinterpret_borrow<py::dict>(constants));
+  });
+}
+
+PyMethodDef functions[] = {{"from_arrow", &from_arrow_of, METH_VARARGS, nullptr}, {}};
+
 py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
   const Rows rows = self.rows(columns);
   ArrowForm form{.text = named<TextForm>({"view", "small", "large"}, text)};
@@ -117,9 +139,7 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std:
 }  // namespace
 
 void bind_arrow(py::module_& module) {
-  module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
-             py::arg("keep_personal_data") = false, py::arg("names") = py::dict(),
-             py::arg("constants") = py::dict());
+  add_functions(module, functions);
   slice_class(module).def("arrow_stream", &arrow_stream, py::arg("columns"),
                           py::arg("text") = "view");
 }

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -125,6 +126,27 @@ inline bool equal(py::handle a, py::handle b) {
   const int same = or_park([&] { return PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ); });
   if (same < 0) throw py::error_already_set();
   return same != 0;
+}
+
+// The result of a plain C function, and the error that it sets for what `work` throws.
+//
+// Code of the user that may switch to another greenlet runs beneath such functions only: a lock, a
+// sleep, a generator that reads. gevent and eventlet leave frames in any order, and pybind11 ends
+// the process when a frame of its own is not left last in, first out.
+template <typename Work>
+PyObject* unframed(const Work& work) {
+  try {
+    return py::object(work()).release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception&) {
+    py::detail::try_translate_exceptions();
+  }
+  return nullptr;
+}
+
+inline void add_functions(py::module_& module, PyMethodDef* functions) {
+  if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
 }
 
 // Text like PyUnicode_FromFormat's, which may show values by their repr.

@@ -10,33 +10,42 @@ namespace {
 // Releases a `threading.Lock`; an error of the function remains set meanwhile.
 class Release {
  public:
-  explicit Release(py::handle lock) : lock_(lock) {}
+  explicit Release(PyObject* lock) : lock_(lock) {}
   Release(const Release&) = delete;
   Release& operator=(const Release&) = delete;
   ~Release() {
     const py::error_scope kept;
-    Py_XDECREF(or_park([&] { return PyObject_CallMethod(lock_.ptr(), "release", nullptr); }));
+    Py_XDECREF(or_park([&] { return PyObject_CallMethod(lock_, "release", nullptr); }));
   }
 
  private:
-  py::handle lock_;
+  PyObject* lock_;
 };
 
 // Whether the lock was free within some seconds, and the function was called.
-bool call_holding(const py::object& lock, const py::object& function, double seconds) {
-  const py::object acquired = owned(
-      or_park([&] { return PyObject_CallMethod(lock.ptr(), "acquire", "Od", Py_True, seconds); }));
-  if (!acquired.is(py::bool_(true))) return false;
-  const Release release(lock);
-  call_python(function);
-  return true;
+PyObject* call_holding(PyObject* /*module*/, PyObject* arguments) {
+  return unframed([&]() -> py::object {
+    PyObject* lock = nullptr;
+    PyObject* function = nullptr;
+    double seconds = 0;
+    if (PyArg_ParseTuple(arguments, "OOd:call_holding", &lock, &function, &seconds) == 0) {
+      throw py::error_already_set();
+    }
+    py::object acquired = owned(
+        or_park([&] { return PyObject_CallMethod(lock, "acquire", "Od", Py_True, seconds); }));
+    if (acquired.ptr() != Py_True) return acquired;
+    const Release release(lock);
+    call_python(function);
+    return acquired;
+  });
 }
+
+PyMethodDef functions[] = {{"call_holding", &call_holding, METH_VARARGS, nullptr}, {}};
 
 }  // namespace
 
 void bind_lock(py::module_& module) {
-  module.def("call_holding", &call_holding, py::arg("lock"), py::arg("function"),
-             py::arg("seconds"));
+  add_functions(module, functions);
 }
 
 }  // namespace tradingdata::python

@@ -36,9 +36,9 @@ def test_only_the_platform_modules_ask_for_the_system() -> None:
     assert found == {"platform.py", "platform.cpp"}
 
 
-def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_is_made_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows waits for a lock until it is free, whatever the user presses."""
-    monkeypatch.setattr(platform, "_LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(platform, "SLICE", 0.01)
     waits: list[float] = []
 
     def ends(seconds: float) -> bool:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from .. import _core
 from .plans import Result
-from .stopping import SLICE, may_stop, raise_if_stopped
+from .stopping import SLICE, raise_if_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +32,6 @@ WINDOWS = sys.platform == "win32"
 
 # The roots that Windows trusts are in a store of its own; elsewhere they are in a file.
 HAS_ROOT_STORE = WINDOWS
-
-_LONGEST_WAIT = 0.05 if WINDOWS else threading.TIMEOUT_MAX
 
 
 def is_private(file: IO[Any]) -> bool:
@@ -64,25 +62,26 @@ def suspend_aware_clock() -> Callable[[], float]:
 
 
 def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:
-    """Waits for a lock or a thread so that Ctrl-C ends the wait, also that of its caller's thread.
+    """Waits for a lock or a thread, a slice of time after the other.
+
+    Nothing else would end the wait early on Windows, where Ctrl-C does not, and in a thread that
+    works for another one. A lock that gevent replaced may also miss that a thread of its pool
+    released it: the next slice finds it free.
 
     Args:
-        ends: Waits for up to the seconds that it is given, and returns whether that was enough. It
-            is called for short times where nothing interrupts it: on Windows, and in a thread that
-            works for another one.
+        ends: Waits for up to the seconds that it is given, and returns whether that was enough.
         seconds: Time limit.
 
     Returns:
         Whether the wait ended before the time limit.
     """
     until = time.monotonic() + seconds
-    longest = min(_LONGEST_WAIT, SLICE) if may_stop() else _LONGEST_WAIT
     while True:
         raise_if_stopped()
         left = until - time.monotonic()
-        if ends(max(0.0, min(left, longest))):
+        if ends(max(0.0, min(left, SLICE))):
             return True
-        if left <= longest:
+        if left <= SLICE:
             return False
 
 

@@ -28,11 +28,6 @@ def stop_on(event: threading.Event) -> None:
     _thread.stop = event
 
 
-def may_stop() -> bool:
-    """Returns whether the waits of this thread may end early."""
-    return _thread.stop is not None
-
-
 def raise_if_stopped() -> None:
     """Raises ``Stopped`` if the caller of this thread has stopped waiting."""
     if (stop := _thread.stop) is not None and stop.is_set():

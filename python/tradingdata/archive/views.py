@@ -397,7 +397,7 @@ def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
     try:
         # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
         content = relation.project(", ".join(columns)).materialize()
-        return _core.from_arrow(row, content, keep_personal_data=True)
+        return _core.from_arrow(row, content, True)
     except duckdb.ConversionException:
         raise ConfigurationError(
             "a whole number of the result is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or "

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from logging import Logger
 
 _DEBUG, _INFO = 10, 20  # levels of the logging module
+# Seconds of a sleep that gevent and eventlet replace, so that other greenlets have their turn. With
+# 0, gevent would run callbacks only, and neither timers nor sockets.
+_TURN = 1e-6
 
 
 @cache
@@ -91,12 +94,14 @@ def pump(
 ) -> None:
     """Waits on a port for a slice and adds the calls that have ended.
 
-    Signal handlers and ``on_retry`` run between slices and never beneath the core. In a thread that
-    works for an interrupted caller, this raises ``Stopped``.
+    Signal handlers, ``on_retry`` and other greenlets run between slices and never beneath the core.
+    In a thread that works for an interrupted caller, this raises ``Stopped``.
     """
     raise_if_stopped()
     for _, attempt, reason, delay in port.wait(patience, outcomes):
         on_retry(attempt, reason, delay)
+    if patience and not outcomes:
+        time.sleep(_TURN)
 
 
 def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> tuple[Any, ...]:
