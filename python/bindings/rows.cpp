@@ -58,12 +58,17 @@ void set_error(Function maker, PyObject* self, PyObject* name) {
 
 // Explains a missing attribute that a person may have meant as a field; protocols that probe for
 // names with an underscore do not pay for that.
-void explain_missing(PyObject* self, PyObject* name) {
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return;
-  if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) return;
-  if (PyUnicode_READ_CHAR(name, 0) == '_') return;
+PyObject* explain_missing(PyObject* self, PyObject* name) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return nullptr;
+  if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) return nullptr;
+  if (PyUnicode_READ_CHAR(name, 0) == '_') return nullptr;
   PyErr_Clear();
+  // `dict(row)` and `**row` call this, and would replace the message of an AttributeError.
+  if (PyUnicode_CompareWithASCIIString(name, "keys") == 0) {
+    return PyObject_GetAttrString(self, "__len__");  // raises when it is called
+  }
   set_error(Function::no_attribute, self, name);
+  return nullptr;
 }
 
 PyObject* get_attribute(PyObject* self, PyObject* name) {
@@ -72,8 +77,7 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
   if (field >= 0) [[likely]]
     return columns.cell(field, as_row(self)->row);
   PyObject* const value = PyObject_GenericGetAttr(self, name);
-  if (value == nullptr) explain_missing(self, name);
-  return value;
+  return value == nullptr ? explain_missing(self, name) : value;
 }
 
 PyObject* get_field(PyObject* self, void* field) {
@@ -84,6 +88,29 @@ PyObject* get_field(PyObject* self, void* field) {
 int refuse_change(PyObject* self, PyObject* name, PyObject*) {
   set_error(Function::frozen, self, name);
   return -1;
+}
+
+// A row is not a mapping: the service may name a field `keys` or `get`. What takes a row for one
+// ends here, with what to write instead. `list`, `in` and SQL drivers ask for positions and a
+// length; that a row has no `__iter__` keeps pandas and others from taking it for a list.
+void refuse_mapping(PyObject* self) {
+  PyErr_Format(PyExc_TypeError,
+               "a %s is not a mapping: use its _asdict(), or to_dicts() of its table",
+               row_type_of(self)->schema->record.data());
+}
+
+PyObject* refuse_position(PyObject* self, Py_ssize_t) {
+  refuse_mapping(self);
+  return nullptr;
+}
+
+Py_ssize_t refuse_length(PyObject* self) {
+  refuse_mapping(self);
+  return -1;
+}
+
+int is_true(PyObject*) {
+  return 1;
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
@@ -197,12 +224,15 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
   }
   made.getters.push_back({nullptr, nullptr, nullptr, nullptr, &made});  // by which a type finds it
 
-  std::array<PyType_Slot, 14> slots{{
+  std::array<PyType_Slot, 17> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_owner)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_setattro, reinterpret_cast<void*>(refuse_change)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+      {Py_sq_item, reinterpret_cast<void*>(refuse_position)},
+      {Py_sq_length, reinterpret_cast<void*>(refuse_length)},
+      {Py_nb_bool, reinterpret_cast<void*>(is_true)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_tp_repr, reinterpret_cast<void*>(repr_row)},

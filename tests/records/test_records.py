@@ -7,9 +7,12 @@ import dataclasses
 import inspect
 import math
 import pickle
+import sqlite3
 import sys
 import typing
 import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -28,6 +31,34 @@ from tradingdata.table.rows import row_type
 from tradingdata.types import Issue
 
 pytestmark = pytest.mark.sanitize
+
+
+def into_sqlite(row: Any, values: str) -> object:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE trades (symbol, quantity)")
+        return database.executemany(f"INSERT INTO trades VALUES ({values})", [row])
+
+
+def keywords(**values: object) -> object:
+    return values
+
+
+# What people try with a row that they take for a dict.
+MAPPINGS: list[Callable[[Any], object]] = [
+    dict,
+    list,
+    tuple,
+    len,
+    lambda row: {**row},
+    lambda row: keywords(**row),
+    lambda row: [*row],
+    lambda row: type(row)(**row),
+    lambda row: {}.update(row),
+    lambda row: "symbol" in row,
+    lambda row: row.keys(),
+    lambda row: into_sqlite(row, "?, ?"),
+    lambda row: into_sqlite(row, ":symbol, :quantity"),
+]
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -84,11 +115,25 @@ class TestEachType:
         with pytest.raises(KeyError, match=f"no field '{wrong}'; did you mean"):
             kind()[wrong]
 
-    def test_it_is_not_iterable_and_has_no_length(self, kind: type) -> None:
-        with pytest.raises(TypeError):
-            iter(kind())
-        with pytest.raises(TypeError):
-            len(kind())
+    @pytest.mark.parametrize("use", MAPPINGS)
+    def test_it_is_no_mapping_and_says_what_to_write(
+        self, kind: type, use: Callable[[Any], object]
+    ) -> None:
+        with pytest.raises(TypeError, match=rf"a {kind.__name__} is not .*_asdict\(\).*to_dicts"):
+            use(kind())
+
+    @pytest.mark.parametrize("name", ["get", "items", "values", "copy", "to_dict"])
+    def test_it_has_no_method_of_a_mapping(self, kind: type, name: str) -> None:
+        with pytest.raises(AttributeError, match=rf"no '{name}': .*_asdict\(\).*to_dicts"):
+            getattr(kind(), name)
+        assert not hasattr(kind(), name)
+
+    def test_it_looks_like_no_list_and_is_true(self, kind: type) -> None:
+        assert not isinstance(kind(), (Iterable, Mapping))
+        assert not hasattr(kind(), "__iter__")
+        assert not hasattr(kind, "keys")
+        assert bool(kind())
+        assert not isinstance(kind(), Sequence)
 
     def test_it_follows_the_dataclass_protocol(self, kind: type) -> None:
         assert dataclasses.is_dataclass(kind)
@@ -368,3 +413,9 @@ def test_a_call_is_a_method_of_both_clients_and_documented(call: dict[str, objec
     document = service.DOCUMENT.read_text()
     assert f"| Method | {call['method']} |" in document
     assert f"| Path | {{base_url}}{call['path']} |" in document
+
+
+def test_a_field_may_have_the_name_of_a_method_of_a_mapping() -> None:
+    kind = row_type("Row", [("keys", "text", ""), ("get", "integer", "")])
+    row = kind(keys="a", get=5)
+    assert (row.keys, row.get, row["keys"], row._asdict()) == ("a", 5, "a", {"keys": "a", "get": 5})

@@ -159,11 +159,19 @@ def required(value: Value | None) -> Value:
     return value
 
 
+_OF_MAPPINGS = frozenset("get items values pop update copy to_dict todict asdict dict".split())
+
+
 def no_attribute(row: Record, name: str) -> AttributeError:
     """Returns the error for an unknown attribute; the core raises it."""
     record = type(row).__name__
     if name in _core.row_extras(row):
         message = f"{record} has no attribute {name!r}, but an unknown field: read [{name!r}]"
+    elif name in _OF_MAPPINGS:
+        message = (
+            f"a {record} is not a mapping and has no {name!r}: read a field with row['name'], "
+            "or use _asdict(), or to_dicts() of its table"
+        )
     else:
         message = no_field(record, _core.names_of(type(row)), name)
     return AttributeError(message, name=name, obj=row)
