@@ -65,7 +65,10 @@ PyObject* explain_missing(PyObject* self, PyObject* name) {
   PyErr_Clear();
   // `dict(row)` and `**row` call this, and would replace the message of an AttributeError.
   if (PyUnicode_CompareWithASCIIString(name, "keys") == 0) {
-    return PyObject_GetAttrString(self, "__len__");  // raises when it is called
+    PyObject* const length = PyUnicode_InternFromString("__len__");
+    PyObject* const refusal = length == nullptr ? nullptr : PyObject_GenericGetAttr(self, length);
+    Py_XDECREF(length);
+    return refusal;  // raises when it is called
   }
   set_error(Function::no_attribute, self, name);
   return nullptr;
