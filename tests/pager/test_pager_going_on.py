@@ -249,6 +249,25 @@ class TestEnds:
             for _ in range(2):
                 assert next(reader, None) is None
 
+    def test_an_iterator_of_rows_that_was_closed_within_a_page_ends(
+        self, service: Service, client: td.Client
+    ) -> None:
+        """The rows of its page that were not read came nevertheless (F164)."""
+        service.choose(pages(ROWS))
+        rows = iter(client.search("x", page_size=10))
+        next(rows)
+        rows.close()
+        assert [*rows] == []
+
+        async def main() -> list[td.Stock]:
+            async with td.AsyncClient(service.base_url) as client:
+                rows = aiter(client.search("x", page_size=10))
+                await anext(rows)
+                await rows.aclose()
+                return [stock async for stock in rows]
+
+        assert asyncio.run(main()) == []
+
     def test_a_page_that_timed_out_while_nobody_waited_is_requested_again(
         self, service: Service, client: td.Client
     ) -> None:

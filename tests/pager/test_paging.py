@@ -12,8 +12,8 @@ import pytest
 import tradingdata as td
 from listings import PAST_END, Listing, read
 from tradingdata import _core
-from tradingdata.client.paging import Page, PageRequest, Paging, row_keys
-from tradingdata.errors import BadRequestError, ServerError
+from tradingdata.client.paging import PageRequest, Paging, row_keys
+from tradingdata.errors import BadRequestError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 
@@ -29,26 +29,13 @@ def numbered(first: int, count: int) -> tuple[Any, ...]:
 
 
 def read_pages(*pages: list[Row], size: int = 4) -> tuple[list[Any], Paging]:
-    """The rows that are taken of these pages, behind which there are empty ones."""
-    paging = Paging(size, 1, None, 0)
-    taken = []
+    """The rows that are kept of these pages, behind which there are empty ones."""
+    paging = Paging(size, 1, None)
     while not paging.ended:
-        request = paging.next_request()
-        assert request is not None
-        paging.sent(request)
-        rows = pages[request.page - 1] if request.page <= len(pages) else []
-        paging.receive(request, page_of(*rows))
-        while (page := take(paging)) is not None:
-            taken += [rows[row] for row in page.rows]
-    return taken, paging
-
-
-def take(paging: Paging) -> Page | None:
-    """The next page, which its reader then has."""
-    page = paging.take()
-    assert paging.take() is page
-    paging.taken = None
-    return page
+        page = paging.due.page
+        paging.receive(page_of(*(pages[page - 1] if page <= len(pages) else [])))
+    kept = [pages[page.number - 1][row] for page in paging.ready for row in page.rows]
+    return kept, paging
 
 
 def refusal(status: int) -> td.TradingDataError:
@@ -88,25 +75,18 @@ COURSES: dict[str, tuple[list[Any], list[tuple[int, int] | None], str, str | Non
 @pytest.mark.parametrize("course", COURSES)
 def test_each_response_leads_to_the_right_request(course: str) -> None:
     responses, requests, end, doubt = COURSES[course]
-    paging = Paging(10, 1, None, 0)
-    request = paging.next_request()
+    paging = Paging(10, 1, None)
     rows = 0
     for response, following in zip(responses, requests, strict=True):
-        assert request is not None
-        paging.sent(request)
+        assert paging.ended is None
         if response >= 400:
-            error = PAST_END[str(response)]()
-            paging.receive(request, error)
+            paging.receive(PAST_END[str(response)]())
         else:
-            first = 0 if request.page == 1 else rows
-            paging.receive(request, numbered(first, response))
+            first = 0 if paging.due.page == 1 else rows
+            paging.receive(numbered(first, response))
             rows = first + response
-        if paging.ended != "error":
-            while take(paging) is not None:
-                pass
-        request = paging.next_request()
-        assert request == (following and PageRequest(*following))
-    assert (paging.ended, paging.doubt, paging.requests) == (end, doubt, len(responses))
+        assert following is None or paging.due == following
+    assert (paging.ended, paging.doubt) == (end, doubt)
 
 
 @pytest.mark.parametrize("behind", PAST_END)
@@ -119,76 +99,20 @@ def test_past_a_short_last_page_it_is_the_end(behind: str) -> None:
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_page_1_is_requested_once_more_with_10_rows(status: int) -> None:
-    paging = Paging(None, 1, None, 1)
+    paging = Paging(None, 1, None)
     for size in (100, 10):
-        request = paging.next_request()
-        assert request == PageRequest(1, size)
-        paging.sent(request)
-        paging.receive(request, refusal(status))
-    assert (paging.ended, paging.limit, paging.requests) == ("error", 10, 2)
-    for _ in range(2):
-        with pytest.raises(BadRequestError, match="too large"):
-            take(paging)
+        assert paging.due == (1, size)
+        paging.receive(refusal(status))
+    assert (paging.ended, paging.limit) == ("error", 10)
+    assert isinstance(paging.error, BadRequestError)
 
 
 @pytest.mark.parametrize(("size", "start"), [(100, 1), (None, 7)])
 def test_no_other_refusal_leads_to_another_page_size(size: int | None, start: int) -> None:
     """The user's own size, and one in which page 7 would begin at another row."""
-    paging = Paging(size, start, None, 1)
-    request = paging.next_request()
-    assert request is not None
-    paging.sent(request)
-    paging.receive(request, refusal(400))
+    paging = Paging(size, start, None)
+    paging.receive(refusal(400))
     assert paging.ended == "error"
-
-
-def test_full_pages_earn_prefetching() -> None:
-    paging = Paging(10, 1, None, 3)
-
-    def send() -> int | None:
-        request = paging.next_request()
-        if request is not None:
-            paging.sent(request)
-        return request and request.page
-
-    def arrive(page: int) -> None:
-        paging.receive(PageRequest(page, 10), numbered((page - 1) * 10, 10))
-
-    assert (send(), send()) == (1, None)
-    arrive(1)
-    assert (send(), send()) == (2, None)
-    arrive(2)
-    assert send() == 3
-    arrive(3)
-    assert send() is None  # three full pages earn another, but three are not taken
-    for page in (1, 2, 3):
-        taken = take(paging)
-        assert taken is not None
-        assert taken.number == page
-        assert (send(), send()) == (page + 3, None)
-    arrive(6)
-    arrive(5)
-    assert take(paging) is None
-    arrive(4)
-    assert [taken.number for _ in range(3) if (taken := take(paging))] == [4, 5, 6]
-
-
-def test_an_error_waits_for_its_turn() -> None:
-    paging = Paging(10, 1, None, 3)
-    requests = [PageRequest(page, 10) for page in (1, 2, 3, 4)]
-    for request in requests:
-        paging.sent(request)
-    paging.receive(requests[0], numbered(0, 10))
-    paging.receive(requests[3], ServerError("down", status_code=503))
-    paging.receive(requests[1], numbered(10, 10))
-    assert paging.ended is None
-    paging.receive(requests[2], numbered(20, 10))
-    assert paging.ended == "error"
-    assert [taken.number for _ in range(3) if (taken := take(paging))] == [1, 2, 3]
-    assert paging.page == 4
-    for _ in range(2):
-        with pytest.raises(ServerError):
-            take(paging)
 
 
 def test_the_same_code_with_other_content_and_rows_without_codes_are_kept() -> None:
@@ -267,17 +191,16 @@ def test_rows_are_identical_by_every_value_and_unknown_field() -> None:
 @pytest.mark.memory
 def test_a_pass_keeps_keys_and_no_rows() -> None:
     """100,000 stocks: less than 60 MB beyond the result."""
-    paging = Paging(100, 1, None, 1)
+    paging = Paging(100, 1, None)
+    early = numbered(10_000, 100)
+    paging.receive(early)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for first in range(0, 10_000, 100):
-        request = paging.next_request()
-        assert request is not None
-        paging.sent(request)
         received = numbered(first, 100)
-        paging.receive(request, received)
-        assert take(paging) is not None
+        paging.receive(received)
+        paging.ready.clear()
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert kept < 6e6
-    assert sys.getrefcount(received) == 2  # this name, and the argument
+    assert sys.getrefcount(early) == 2  # this name, and the argument

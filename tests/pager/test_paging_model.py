@@ -112,7 +112,7 @@ def test_a_search_goes_on_from_its_page(
 ) -> None:
     """In the page size that was in use; rows of the page that was cut come again."""
     first = outcome_of(Listing(**service), {**reading, "max_items": most})
-    resumed = {**reading, "page_size": first.paging.limit, "start_page": first.paging.page}
+    resumed = {**reading, "page_size": first.paging.limit, "start_page": first.page}
     listing = Listing(**service)
     if most == 0 or first.paging.ended == "empty page":
         return

@@ -16,8 +16,7 @@ import pytest
 import tradingdata as td
 from tradingdata import _core
 from tradingdata._util import plans
-from tradingdata.client.paging import PageRequest, Paging
-from tradingdata.client.search_pass import SearchPass
+from tradingdata.client.paging import PageRequest, Paging, SearchPass
 from tradingdata.errors import BadRequestError, DecodeError, NotFoundError, TransportError
 
 MOST_REQUESTS = 1000  # of a search that ends
@@ -128,7 +127,7 @@ class ListingPort:
         self._random = random
         self._interruptions = interruptions
         self._in_flight: list[tuple[int, PageRequest]] = []
-        self._arrived: list[tuple[int, Callable[[], tuple[Any, ...]]]] = []
+        self._ended: dict[int, Callable[[], tuple[Any, ...]]] = {}
         self._calls = iter(range(10**9))
 
     def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
@@ -136,12 +135,21 @@ class ListingPort:
         self._in_flight.append((call, request))
         return call
 
-    def wait(self) -> None:
-        assert self._in_flight, "the search waits for nothing"
+    def has_ended(self, flight: int) -> bool:
+        return flight in self._ended
+
+    def result(self, flight: int) -> tuple[Any, ...]:
+        return self._ended.pop(flight)()
+
+    def wait(self, flight: int) -> None:
+        assert any(flight == call for call, _ in self._in_flight), "it waits for nothing"
+        self._step()
+
+    def _step(self) -> None:
         if self._random.random() < self._interruptions:
             raise KeyboardInterrupt
         call, request = self._in_flight.pop(self._random.randrange(len(self._in_flight)))
-        self._arrived.append((call, self._response(request)))
+        self._ended[call] = self._response(request)
 
     def _response(self, request: PageRequest) -> Callable[[], tuple[Any, ...]]:
         try:
@@ -154,14 +162,11 @@ class ListingPort:
     def poll(self) -> None:
         if self._in_flight and self._random.random() < 0.3:
             with suppress(KeyboardInterrupt):
-                self.wait()
-
-    def arrived(self) -> Any:
-        return self._arrived.pop(0) if self._arrived else None
+                self._step()
 
     def close(self) -> None:
         self._in_flight.clear()
-        self._arrived.clear()
+        self._ended.clear()
 
 
 def _raiser(error: Exception) -> Callable[[], Any]:
@@ -177,6 +182,7 @@ class Outcome:
 
     numbers: list[int]
     paging: Paging
+    page: int = 1  # to resume from
     error: td.TradingDataError | None = None
 
     @property
@@ -213,9 +219,9 @@ def read(
     interruptions: float = 0.0,
 ) -> Outcome:
     """Reads a listing to its end or its error, which is raised again by the next call."""
-    paging = Paging(page_size, start_page, max_items, prefetch)
+    paging = Paging(page_size, start_page, max_items)
     port: Any = ListingPort(listing, random or Random(1), interruptions)
-    reader = SearchPass(CLIENT, "x", paging, port, None, None, BAR)
+    reader = SearchPass(CLIENT, "x", paging, port, prefetch, None, None, BAR)
     outcome = Outcome([], paging)
     try:
         for page in steps(reader):
@@ -224,4 +230,5 @@ def read(
         outcome.error = error
         with pytest.raises(type(error), match=re.escape(str(error))):
             next(steps(reader), None)
+    outcome.page = reader.page
     return outcome

@@ -78,7 +78,7 @@ def search(
         matches = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
         book = received(matches.all)
     destination.take(book)
-    doubt = matches._paging.warning  # `received` silences the warning
+    doubt = matches._warning  # `received` silences the warning
     if doubt is not None:
         remark(for_a_terminal(doubt), style="yellow")
 

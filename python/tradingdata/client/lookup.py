@@ -79,11 +79,15 @@ class StockLookup:
 def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``."""
     lookup = StockLookup(identifier, client.account)
-    budget = client._calls.budget(timeout)
-    stock: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
-    if stock is None:
-        raise lookup.not_found()
-    return stock
+    within = client._calls.budget(timeout)
+    reader = client.search(lookup.wanted, prefetch=0)._begin(within=within)
+    try:
+        while (page := (yield from reader.next_page())) is not None:
+            if (stock := lookup.find(page)) is not None:
+                return stock
+    finally:
+        reader.close()
+    raise lookup.not_found()
 
 
 def as_listed(text: str) -> str:

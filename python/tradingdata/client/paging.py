@@ -1,21 +1,45 @@
-"""The rules that join the pages of a search into one list without losing a row silently.
+"""Joins the pages of a search into one list without losing a row silently.
 
-A state machine: it says which page to request next, takes responses in any order and returns pages
-in order. It performs no I/O and has no clock. The service documents neither its largest page nor
-how a list ends, so only rows decide.
+``Paging`` has the rules: it says which page it needs next, is given what the service returned for
+it, and decides what is kept and where the list ends. It performs no I/O and has no clock.
+``SearchPass`` sends the requests, some of them ahead of its reader, and hands over the pages in
+order; it is a plan (see ``plans``), written once for both clients.
+
+The service documents neither its largest page nor how a list ends, so only rows decide.
 """
 
 from __future__ import annotations
 
-import copy
+import time
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import _core
 from .._util.declarations import kinds_of
-from ..errors import DataWarning, DecodeError, PaginationError, TradingDataError
+from .._util.warn import warn_user
+from ..books.book import StockList, concat
+from ..books.response import Response
+from ..display.text import counted
+from ..errors import (
+    CallCancelledError,
+    ConfigurationError,
+    DataWarning,
+    DeadlineError,
+    DecodeError,
+    PaginationError,
+    TradingDataError,
+)
+from .calls import pump
 from .lookup import KINDS
 
 if TYPE_CHECKING:
-    from .. import _core
+    from asyncio import AbstractEventLoop, Future
+
+    from .._util.plans import Plan
+    from ..table.rows import Stock
+    from .calls import Calls
 
 DEFAULT_SIZE = 100  # of a page, the wire's `limit`
 SERVICE_SIZE = 10  # the service's own default
@@ -25,6 +49,7 @@ _MOST_STALE = 2  # pages in a row without a new stock, after which a search ends
 _MOST_EMPTY = 3  # empty responses in a row, after which a search ends: twice a page, then the next
 _WRONG_SIZE = (400, 422)
 _PAST_END = (204, 400, 404, 422)
+_UNPACKED = 3200  # stocks of the latest pages, which an error's `received` has as they are
 
 _FIELDS = list(kinds_of("Stock"))
 
@@ -46,6 +71,9 @@ DOUBTS = {
     "moved rows": ("stocks came again on later pages because the list was changing", "read again"),
 }
 
+# What a request returned: a table of stocks and facts of the response, or its error.
+Outcome = tuple[Any, ...] | TradingDataError
+
 
 class PageRequest(NamedTuple):
     """The ``page`` and the ``limit`` of a request."""
@@ -55,11 +83,12 @@ class PageRequest(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page in its turn: what its request returned, and the positions of the rows to yield."""
+    """A page to yield: what its request returned, and the positions of the rows to keep."""
 
     number: int
     received: tuple[Any, ...]
     rows: list[int]
+    following: int  # the page to resume from after it
 
 
 class RowKeys(NamedTuple):
@@ -91,51 +120,30 @@ def row_keys(rows: _core.Slice) -> list[RowKeys]:
 
 
 class Paging:
-    """One pass over the pages of a search.
+    """The rules of one pass over the pages of a search.
 
     Attributes:
         limit: The ``limit`` of the pages that are read.
-        prefetch: Maximum number of pages requested and not yet taken; with 0, none is ahead.
         due: The request that everything else waits for.
-        page: Where to resume: the next page to take, counted in pages of ``limit`` rows.
+        ready: Pages that are evaluated, in order, for the reader to take.
+        full_run: Number of full pages in a row, up to the latest: as many requests may be sent.
         ended: Why there are no more pages, or None while there may be more.
+        error: The error that ended the search.
         doubt: Why there may be rows that were not read, a key of ``DOUBTS``; else None.
-        taken: The page taken last, until its reader has it and sets this to None.
-        pages: Number of pages taken.
-        items: Number of rows taken.
         duplicates: Number of rows dropped.
-        requests: Number of requests sent.
     """
 
-    def __init__(
-        self, page_size: int | None, start_page: int, max_items: int | None, prefetch: int
-    ) -> None:
+    def __init__(self, page_size: int | None, start_page: int, max_items: int | None) -> None:
         self.limit = DEFAULT_SIZE if page_size is None else page_size
-        self._may_shrink = page_size is None
-        self._requested = self.limit  # of the first request that was not refused
-        self._start = self.page = start_page
-        self.due = PageRequest(start_page, self.limit)
-        self._max_items = max_items
-        self.prefetch = prefetch
-        self.ended = "max_items" if max_items == 0 else None
+        self.ready: list[Page] = []
+        self.duplicates = self.full_run = self._first_rows = 0
+        self.ended: str | None = "max_items" if max_items == 0 else None
         self.doubt: str | None = None
-        self.pages = self.items = self.duplicates = self.requests = 0
-        # Requests sent and not yet evaluated, with what they returned.
-        self._requests: dict[PageRequest, tuple[Any, ...] | TradingDataError | None] = {}
-        self._ready: list[tuple[Page, int]] = []  # with the number of rows dropped
-        self.taken: Page | None = None
-        self._error: TradingDataError | None = None
-        self._contents: set[bytes] = set()  # of the rows accepted so far
-        self._stocks: set[int] = set()
-        self._accepted = 0  # rows ready or taken
-        self._first_rows = 0  # on the first page
-        self._last_page: list[bytes] = []  # the contents of the latest page
-        self._last_was_full = True  # as far as is known
-        self._full_run = 0  # full pages in a row, up to the latest
-        self._stale_run = 0  # pages in a row without a new stock, up to the latest
-        self._empty_run = 0  # empty responses in a row, up to the latest
-        self._is_probe = False  # what is due only shows whether the service accepts the page size
-        self._cut = False  # max_items left rows of the last page behind
+        self.error: TradingDataError | None = None
+        self._rest = max_items
+        self._is_torn = False
+        self._rules = self._pages(start_page, may_shrink=page_size is None)
+        self.due = next(self._rules)
 
     @property
     def warning(self) -> DataWarning | None:
@@ -143,183 +151,127 @@ class Paging:
         doubt = DOUBTS.get(self.doubt or "")
         return doubt and DataWarning(f"{doubt[0]}, so there may be more stocks: {doubt[1]}")
 
-    # -- requests --
+    def wants(self, pages: int) -> bool:
+        """Whether this many pages after the latest are likely to have a row that is wanted."""
+        return self._rest is None or pages * self._first_rows < self._rest
 
-    def next_request(self) -> PageRequest | None:
-        """Returns the next request to send, if one is due now; ``sent`` records it."""
-        if self.ended:
-            return None
-        request = self.due
-        while request in self._requests:
-            request = request._replace(page=request.page + 1)
-        return request if self._has_room_for(request) else None
+    def receive(self, outcome: Outcome) -> None:
+        """Evaluates what the request that is ``due`` returned."""
+        if self._is_torn:
+            raise CallCancelledError("reading a page was interrupted: start the search again")
+        self._is_torn = True  # until the outcome is evaluated completely
+        try:
+            self.due = self._rules.send(outcome)
+        except StopIteration as end:
+            self.ended = end.value
+        except TradingDataError as error:
+            self.ended, self.error = "error", error
+        self._is_torn = False
 
-    def _has_room_for(self, request: PageRequest) -> bool:
-        # After a short page there is probably nothing, so only one page is requested there. Each
-        # full one in a row earns another, so that at the end no more requests are wasted than
-        # there were pages.
-        ahead = request.page - self.due.page
-        if len(self._ready) + ahead >= max(self.prefetch, 1) or ahead >= max(self._full_run, 1):
-            return False
-        expected = self._accepted + ahead * self._first_rows
-        return self._max_items is None or expected < self._max_items
-
-    def sent(self, request: PageRequest) -> None:
-        """Records that a request was sent."""
-        self._requests[request] = None
-        self.requests += 1
-
-    def forget(self, request: PageRequest) -> None:
-        """Records that a request must be sent again."""
-        self._requests.pop(request, None)
-
-    # -- responses --
-
-    def receive(self, request: PageRequest, received: tuple[Any, ...] | TradingDataError) -> None:
-        """Takes what a request returned, a table of stocks first, or its error."""
-        self._requests[request] = received
-        while not self.ended and (outcome := self._requests.get(self.due)) is not None:
-            del self._requests[self.due]
+    def _pages(self, start: int, *, may_shrink: bool) -> Generator[PageRequest, Outcome, str]:
+        """Yields one request after the other, is sent its outcome, and returns why it ended."""
+        requested = self.limit  # of the first request that was not refused
+        contents: set[bytes] = set()  # of the rows accepted so far
+        stocks: set[int] = set()
+        last_page: list[bytes] = []  # the contents of the latest page
+        last_was_full = True  # as far as is known
+        stale_run = empty_run = 0  # pages without a new stock, and without a row, up to the latest
+        read = 0  # pages with rows that were kept
+        number = start
+        while True:
+            outcome = yield PageRequest(number, self.limit)
             if isinstance(outcome, TradingDataError):
-                self._fail(outcome)
-            elif self._is_probe:
-                self._finish("empty page")  # page 2 was refused because it does not exist
-            elif not len(outcome[0]):
-                self._read_nothing()
-            else:
-                self._read(outcome)
+                refused = outcome.status_code in _WRONG_SIZE
+                # Only page 1 starts at the same row whatever the page size.
+                if refused and may_shrink and start == number == 1 and self.limit != SERVICE_SIZE:
+                    self.limit = requested = SERVICE_SIZE
+                    continue
+                if refused and number == start + 1 and self.limit < requested:
+                    # Either there is no page 2, or the service rejects the length of page 1.
+                    probe = yield PageRequest(1, self.limit)
+                    if not isinstance(probe, TradingDataError):
+                        break
+                    if probe.status_code in _WRONG_SIZE:
+                        self._suspect("refused size")
+                        self.limit = requested
+                        continue
+                    outcome = probe
+                after_end = not last_was_full or empty_run > 0
+                is_past_end = outcome.status_code == 404 or (
+                    after_end and _means_no_such_page(outcome)
+                )
+                if not (contents and is_past_end):
+                    raise outcome
+            if isinstance(outcome, TradingDataError) or not len(outcome[0]):
+                # After a page that was shorter than requested, it is the second sign of the end.
+                # Otherwise it is the only one, and may be an error of the service: it is requested
+                # again, and then the page behind it.
+                empty_run += 1
+                is_page_1 = not contents and start == 1
+                if is_page_1 or not last_was_full or empty_run == _MOST_EMPTY:
+                    break
+                if empty_run == _MOST_EMPTY - 1:
+                    number += 1
+                continue
 
-    def _is_page_1(self) -> bool:
-        return not self._contents and self._start == 1
+            keys = row_keys(outcome[0])
+            known = [key.stock in stocks for key in keys]
+            identical = [key.content in contents for key in keys]
+            repeats_page_1 = number == start + 1 and len(keys) >= self._first_rows
+            if contents and all(known) and repeats_page_1 and self._first_rows >= requested:
+                raise _stuck(number)
+            if all(identical):
+                self.duplicates += len(keys)
+                # A service without further rows may return its last page, a short one, once more.
+                is_last_page = [key.content for key in keys] == last_page
+                is_short = len(keys) < self._first_rows and self.limit == requested
+                if not (is_last_page and is_short):
+                    self._suspect("repeated page")
+                return "repeated page"
+            if any(known) or any(identical):
+                self._suspect("moved rows")
+            if empty_run == _MOST_EMPTY - 1:
+                self._suspect("empty page")
+            if contents and len(last_page) < max(self._first_rows, self.limit):
+                self._suspect("short page")
 
-    def _is_second(self) -> bool:
-        return bool(self._contents) and self.due.page == self._start + 1
+            last_was_full = len(keys) >= self.limit
+            if not contents:
+                self._first_rows = len(keys)
+                # A page of this size starts at the same row whether the service counts its offset
+                # in pages as long as requested or as long as returned.
+                if start == 1:
+                    self.limit = min(self.limit, self._first_rows)
+            self.full_run = self.full_run + 1 if len(keys) >= self.limit else 0
+            last_page = [key.content for key in keys]
+            contents.update(last_page)
+            stocks.update(key.stock for key in keys)
+            kept = [row for row, key in enumerate(keys) if not (key.has_code and identical[row])]
+            self.duplicates += len(keys) - len(kept)
+            if self._accept(number, outcome, kept):
+                return "max_items"
+            # A service that ignores `page`, with values that change, would never end.
+            stale_run = stale_run + 1 if all(known) else 0
+            if stale_run == _MOST_STALE:
+                return "repeated page"
+            read, number, empty_run = read + 1, number + 1, 0
+        if read == 1:
+            self.limit = requested  # page 1 has all rows, and shows no shorter pages
+        return "empty page"
 
-    def _fail(self, error: TradingDataError) -> None:
-        """Only page 1 starts at the same row whatever the page size."""
-        refused = error.status_code in _WRONG_SIZE
-        after_end = not self._last_was_full or self._empty_run > 0
-        if refused and self._is_page_1() and self._may_shrink and self.limit != SERVICE_SIZE:
-            self._requested = self.limit = SERVICE_SIZE
-            self.due = PageRequest(1, self.limit)
-        elif refused and self._is_probe:
-            self._is_probe = False
-            self._suspect("refused size")
-            self.limit = self._requested
-            self.due = PageRequest(2, self.limit)
-        elif refused and self._is_second() and self.limit < self._requested:
-            self._is_probe = True
-            self.due = PageRequest(1, self.limit)
-        elif self._contents and (
-            error.status_code == 404 or (after_end and _means_no_such_page(error))
-        ):
-            self._read_nothing()
-        else:
-            self._stop(error)
-
-    def _read_nothing(self) -> None:
-        """Evaluates an empty page.
-
-        After a page that was shorter than requested, it is the second sign of the end. Otherwise it
-        is the only one, and may be an error of the service: it is requested again, and then the
-        page behind it.
-        """
-        self._empty_run += 1
-        if self._is_page_1() or not self._last_was_full or self._empty_run == _MOST_EMPTY:
-            self._finish("empty page")
-        elif self._empty_run == _MOST_EMPTY - 1:
-            self.due = self.due._replace(page=self.due.page + 1)
-
-    def _read(self, received: tuple[Any, ...]) -> None:
-        keys = row_keys(received[0])
-        known = [key.stock in self._stocks for key in keys]
-        identical = [key.content in self._contents for key in keys]
-        stale = all(known)
-        repeats_page_1 = self._is_second() and len(keys) >= self._first_rows
-        if stale and repeats_page_1 and self._first_rows >= self._requested:
-            return self._stop(_stuck(self.due.page))
-        if all(identical):
-            self.duplicates += len(keys)
-            # A service without further rows may return its last page, a short one, once more.
-            is_last_page = [key.content for key in keys] == self._last_page
-            is_short = len(keys) < self._first_rows and self.limit == self._requested
-            if not (is_last_page and is_short):
-                self._suspect("repeated page")
-            return self._finish("repeated page")
-        if any(known) or any(identical):
-            self._suspect("moved rows")
-        if self._empty_run == _MOST_EMPTY - 1:
-            self._suspect("empty page")
-        self._empty_run = 0
-        if self._contents and len(self._last_page) < max(self._first_rows, self.limit):
-            self._suspect("short page")
-        dropped = [key.has_code and same for key, same in zip(keys, identical, strict=True)]
-        self._accept(received, keys, [row for row, drop in enumerate(dropped) if not drop])
-        self._stale_run = self._stale_run + 1 if stale else 0
-        # A service that ignores `page`, with values that change, would repeat its rows for ever.
-        if self._stale_run == _MOST_STALE and not self.ended:
-            self._finish("repeated page")
-
-    def _accept(self, received: tuple[Any, ...], keys: list[RowKeys], rows: list[int]) -> None:
-        self._last_page = [key.content for key in keys]
-        self._last_was_full = len(keys) >= self.limit
-        if not self._contents:
-            self._first_rows = len(keys)
-            # A page of this size starts at the same row whether the service counts its offset in
-            # pages as long as requested or as long as returned.
-            if self._start == 1:
-                self.limit = min(self.limit, self._first_rows)
-        self._full_run = self._full_run + 1 if len(keys) >= self.limit else 0
-        self._contents.update(self._last_page)
-        self._stocks.update(key.stock for key in keys)
-        dropped = len(keys) - len(rows)
-        if self._max_items is not None and len(rows) >= (room := self._max_items - self._accepted):
-            self._cut = len(rows) > room
-            del rows[room:]
-            self._finish("max_items")
-        self._accepted += len(rows)
-        self._ready.append((Page(self.due.page, received, rows), dropped))
-        self.due = PageRequest(self.due.page + 1, self.limit)
+    def _accept(self, number: int, received: tuple[Any, ...], kept: list[int]) -> bool:
+        """Makes a page ready. Returns whether that was the last row that is wanted."""
+        following, is_last = number + 1, False
+        if self._rest is not None:
+            is_last = len(kept) >= self._rest
+            following -= len(kept) > self._rest
+            del kept[self._rest :]
+            self._rest -= len(kept)
+        self.ready.append(Page(number, received, kept, following))
+        return is_last
 
     def _suspect(self, reason: str) -> None:
         self.doubt = self.doubt or reason
-
-    def _stop(self, error: TradingDataError) -> None:
-        self._error = error
-        self._finish("error")
-
-    def _finish(self, end: str) -> None:
-        if end == "empty page" and self.pages + len(self._ready) == 1:
-            self.limit = self._requested  # page 1 has all rows, and shows no shorter pages
-        self.ended = end
-        self._requests.clear()
-        self._contents.clear()
-        self._stocks.clear()
-
-    # -- pages --
-
-    def take(self) -> Page | None:
-        """Returns the next page in order, or None if there is none yet, or no more.
-
-        It is the same one until ``taken`` is set to None: an interrupt must not lose it.
-
-        Raises:
-            TradingDataError: The error of the page whose turn has come, each time.
-        """
-        if self.taken is not None:
-            return self.taken
-        if not self._ready:
-            if self._error is not None:
-                raise copy.copy(self._error)  # its traceback would refer to this pass
-            return None
-        (page, dropped), *ready = self._ready
-        following = page.number + (0 if self._cut and not ready else 1)
-        items = self.items + len(page.rows)
-        # One statement without a call, so that no interrupt comes between.
-        self._ready, self.taken, self.page, self.pages, self.items, self.duplicates = (
-            ready, page, following, self.pages + 1, items, self.duplicates + dropped
-        )  # fmt: skip
-        return page
 
 
 def _means_no_such_page(error: TradingDataError) -> bool:
@@ -336,3 +288,319 @@ def _stuck(page: int) -> PaginationError:
         "`page_size`",
         page=page,
     )
+
+
+class LocalPages:
+    """The requests of one pass of a ``Client``, carried on the thread that waits."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._port = _core.LocalPort(calls.core)
+        self._on_retry = calls.retry_hook("Stock")
+        self._ended: list[tuple[int, _core.Outcome]] = []
+
+    def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
+        """Sends a request and returns its flight."""
+        return self._port.submit_search(query, *request, timeout, ahead)
+
+    def has_ended(self, flight: int) -> bool:
+        """Whether the outcome of a flight is known."""
+        return flight in dict(self._ended)
+
+    def result(self, flight: int) -> tuple[Any, ...]:
+        """Returns the result of a flight that has ended, once, or raises its error."""
+        outcome = dict(self._ended)[flight]
+        self._ended = [ended for ended in self._ended if ended[0] != flight]
+        return outcome.result()
+
+    def wait(self, flight: int) -> None:
+        """Waits until a call has ended, or for a slice."""
+        pump(self._port, self._ended, self._on_retry)
+
+    def poll(self) -> None:
+        """Moves on what is in flight."""
+        pump(self._port, self._ended, self._on_retry, 0.0)
+
+    def close(self) -> None:
+        """Cancels all requests in flight.
+
+        While another thread waits for them, this does nothing: that thread closes what it uses.
+        """
+        with suppress(ConfigurationError):
+            self._port.close()
+
+
+class LoopPages:
+    """The requests of one pass of an ``AsyncClient``, carried by the worker of its event loop."""
+
+    def __init__(self, calls: Any) -> None:
+        self._ports = calls.ports
+        self._on_retry = calls.retry_hook("Stock")
+        self._loop: AbstractEventLoop | None = None
+        self._flights: list[Future[_core.Outcome]] = []
+
+    def submit(
+        self, query: str, request: PageRequest, timeout: float, *, ahead: bool
+    ) -> Future[_core.Outcome]:
+        """Sends a request and returns its flight."""
+        from asyncio import get_running_loop
+
+        self._loop = get_running_loop()
+        port = self._ports.of(self._loop)
+        call = port.worker.submit_search(query, *request, timeout, ahead)
+        flight: Future[_core.Outcome] = port.watch(call, self._on_retry)
+        self._flights = [flight, *(other for other in self._flights if not other.done())]
+        return flight
+
+    def has_ended(self, flight: Future[_core.Outcome]) -> bool:
+        """Whether the outcome of a flight is known."""
+        return flight.done()
+
+    def result(self, flight: Future[_core.Outcome]) -> tuple[Any, ...]:
+        """Returns the result of a flight that has ended, or raises its error."""
+        return flight.result().result()
+
+    async def wait(self, flight: Future[_core.Outcome]) -> None:
+        """Waits until a flight has ended. Cancelling this leaves it in flight."""
+        from asyncio import wait
+
+        await wait([flight])
+
+    def poll(self) -> None:
+        """The worker moves them on by itself."""
+
+    def close(self) -> None:
+        """Cancels all requests in flight, from any thread."""
+        if self._loop is None:
+            return
+        from asyncio import _get_running_loop
+
+        if self._loop is _get_running_loop():
+            return self._cancel()
+        with suppress(RuntimeError):  # the loop has been closed meanwhile
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        for flight in self._flights:
+            flight.cancel()
+
+
+class Sent(NamedTuple):
+    """A request in flight."""
+
+    flight: Any
+    half_time: float  # when half of its time has passed, by time.monotonic
+    ahead: bool  # for a page after the one that is read next
+
+
+class SearchPass:
+    """One pass over a search, for one reader at a time.
+
+    Whatever interrupts it (an error, Ctrl-C, a cancelled task), the next call goes on where it was,
+    or raises the error of the page again: an interruption never looks like the end. For that, a
+    page stays in ``paging.ready`` until one statement hands it over.
+
+    Attributes:
+        paging: The rules.
+        page: The first page not yet yielded completely.
+        pages: Number of pages yielded.
+        items: Number of their rows.
+        requests: Number of requests sent.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        query: str,
+        paging: Paging,
+        port: LocalPages | LoopPages,
+        prefetch: int,
+        timeout: float | None,
+        until: float | None,
+        bar: Any,
+    ) -> None:
+        self._calls = calls
+        self._query = query
+        self.paging = paging
+        self._port: Any = port
+        self._prefetch = prefetch
+        self._timeout = timeout
+        self._until = until
+        self._bar = bar
+        self.page = self._following = self._latest = paging.due.page
+        self.pages = self.items = self.requests = 0
+        self._in_flight: dict[PageRequest, Sent] = {}
+        self._received: dict[int, StockList | bytes] = {}  # by page; old ones are packed
+        self._unread: StockList | None = None  # the latest page, until it is read row by row
+        self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
+        self._warned = self._closed = False
+        self._turn: dict[str, object] = {}  # identifies the reader that is waiting, if any
+
+    def next_page(self) -> Plan[StockList | None]:
+        """The plan of the next page; returns None at the end."""
+        turn = object()
+        try:
+            if self._turn.setdefault("reader", turn) is not turn:
+                raise ConfigurationError(
+                    "another thread or task is reading this search: iterate once for each of them"
+                )
+            if not (yield from self._is_ready()):
+                self.close()
+                self._turn = {}
+                return None
+            page, *rest = self.paging.ready
+            stocks, number, following = self._stocks_of(page), page.number, page.following
+            pages, items = self.pages + 1, self.items + len(stocks)
+            # One statement without a call, so that no interrupt comes between.
+            self.paging.ready, self._received[number], self._unread, self._latest, self._turn = (
+                rest, stocks, stocks, number, {}
+            )  # fmt: skip
+            self.page, self._following, self.pages, self.items = following, following, pages, items
+        except BaseException:
+            if self._turn.get("reader") is turn:
+                self._turn = {}
+            raise
+        return stocks
+
+    def next_row(self) -> Plan[Stock | None]:
+        """The plan of the next stock; returns None at the end."""
+        while not self._closed:
+            for row in self._rows:  # an interrupt could come between next() and the return
+                return row
+            if self._unread is None:
+                self.page = self._following
+                if (yield from self.next_page()) is None:
+                    return None
+            self.page = self._latest
+            self._rows, self._unread = iter(self._unread or ()), None
+        return None
+
+    def close(self) -> None:
+        """Cancels the requests in flight; there are no more pages."""
+        self._closed = True
+        self._port.close()
+        self._bar.close()
+        self._received.clear()
+
+    def _is_ready(self) -> Plan[bool]:
+        """Waits until a page is ready; returns whether there is one."""
+        waiting_since = time.monotonic()
+        paging = self.paging
+        try:
+            while not (self._closed or self._evaluate(waiting_since) or paging.ended):
+                self._send()
+                if not self._closed:
+                    yield self._port.wait(self._in_flight[paging.due].flight)
+            if not paging.ready and paging.error is not None:
+                raise copy(paging.error)  # its traceback would refer to this pass
+        except TradingDataError as error:
+            if self._closed:  # meanwhile, by another thread
+                return False
+            raise self._failed(error) from None
+        if paging.ended:
+            self._port.close()  # what is still in flight is not needed
+        elif self._prefetch:
+            with suppress(TradingDataError, MemoryError):  # must not cost the page that is ready
+                self._send(taking=1)
+                self._port.poll()
+        if (warning := paging.warning) is not None and not self._warned:
+            self._warned = True
+            warn_user(warning)  # may be an error: the next call goes on
+        return bool(paging.ready) and not self._closed
+
+    def _evaluate(self, waiting_since: float) -> bool:
+        """Evaluates what has arrived, page by page; returns whether a page is ready."""
+        paging = self.paging
+        while not paging.ended:
+            sent = self._in_flight.get(paging.due)
+            if sent is None or not self._port.has_ended(sent.flight):
+                break
+            request = paging.due
+            del self._in_flight[request]
+            try:
+                outcome: Outcome = self._port.result(sent.flight)
+            except TradingDataError as error:
+                # It is requested again if it failed for a reason of ours: the requests before it
+                # left no room for it under the rate limit, or its time passed while nobody waited.
+                is_ours = sent.half_time < waiting_since or (sent.ahead and error.attempts == 0)
+                if error.passing and is_ours:
+                    break
+                error.args = (f"page {request.page}: {error}",)
+                outcome = error.with_traceback(None)
+            paging.receive(outcome)
+        return bool(paging.ready)
+
+    def _send(self, taking: int = 0) -> None:
+        """Sends the request that is due, and those ahead of it that full pages promise."""
+        paging = self.paging
+        room = max(self._prefetch, 1) - (len(paging.ready) - taking)
+        for ahead in range(min(room, max(paging.full_run, 1))):
+            request = paging.due._replace(page=paging.due.page + ahead)
+            if request in self._in_flight or not paging.wants(ahead):
+                continue
+            timeout = self._time_left()
+            flight = self._port.submit(self._query, request, timeout, ahead=ahead > 0)
+            self._in_flight[request] = Sent(flight, time.monotonic() + timeout / 2, ahead > 0)
+            self.requests += 1
+
+    def _time_left(self) -> float:
+        """Seconds for the next page."""
+        seconds: float = self._calls.budget(self._timeout)
+        if self._until is None:
+            return seconds
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise DeadlineError(
+                "the deadline passed before the search ended: pass a longer `timeout`"
+            )
+        return min(left, seconds)
+
+    def _stocks_of(self, page: Page) -> StockList:
+        table, status, _, elapsed, *_ = page.received
+        self._calls.log_end("Stock", elapsed, status)
+        response = Response(table, self._calls.account, *page.received[1:])
+        stocks = StockList._received(table, response)
+        if len(page.rows) != len(stocks):
+            stocks = stocks._part(table.take(page.rows))
+        # Only long searches get here: an error's `received` has the old pages, too.
+        number = page.number - max(_UNPACKED // self.paging.limit, 1)
+        old = self._received.get(number)
+        if isinstance(old, StockList):
+            self._received[number] = _packed(old)
+        self._bar.update(len(stocks))
+        return stocks
+
+    def _failed(self, error: TradingDataError) -> TradingDataError:
+        """Adds to an error the stocks received before it, and where to resume."""
+        if error.received is not None:  # raised before
+            return error
+        error.account = self._calls.account
+        error.received = concat([StockList(), *map(_unpacked, self._received.values())])
+        if error.page is None:
+            error.page = self._following
+        if self._received and not isinstance(error, PaginationError):
+            error.page_size = self.paging.limit
+            error.add_note(
+                f"`error.received` has the {counted(len(error.received), 'stock')} before it; "
+                f"resume with start_page={error.page}, page_size={error.page_size}"
+            )
+        self._calls.log_end("Stock", error.elapsed, error)
+        if self.paging.ended:
+            self._port.close()
+            self._bar.close()
+        return error
+
+
+def _packed(stocks: StockList) -> bytes:
+    import pickle
+    import zlib
+
+    return zlib.compress(pickle.dumps(stocks._rows), 1)
+
+
+def _unpacked(stocks: StockList | bytes) -> StockList:
+    import pickle
+    import zlib
+
+    if isinstance(stocks, StockList):
+        return stocks
+    return StockList()._part(pickle.loads(zlib.decompress(stocks)))

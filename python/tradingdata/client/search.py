@@ -12,12 +12,19 @@ from .._util.plans import Plan
 from .._util.validate import NoNewAttributes, count, flag, instead, seconds, words
 from ..books.book import StockList, concat
 from ..display.text import counted
-from ..errors import ClientClosedError, ConfigurationError
+from ..errors import ClientClosedError, ConfigurationError, DataWarning
 from ..table.rows import Stock
 from .calls import BaseClient
-from .lookup import StockLookup, as_listed, short_repr
-from .paging import LAST_PAGE, MOST_PREFETCH, Paging
-from .search_pass import LocalPages, LoopPages, SearchPass
+from .lookup import as_listed, short_repr
+from .paging import (
+    DEFAULT_SIZE,
+    LAST_PAGE,
+    MOST_PREFETCH,
+    LocalPages,
+    LoopPages,
+    Paging,
+    SearchPass,
+)
 
 Item = TypeVar("Item")
 
@@ -137,25 +144,33 @@ class _Pager(NoNewAttributes):
             require_bar()
         if client.closed:
             raise ClientClosedError("the client is closed: make a new one")
-        self._paging = self._new_paging()
         self._latest: SearchPass | None = None
-
-    def _new_paging(self, most: int | None = None) -> Paging:
-        caps = [cap for cap in (most, self._max_items) if cap is not None]
-        return Paging(self._page_size, self._start_page, min(caps, default=None), self._prefetch)
 
     def _begin(self, most: int | None = None, within: float | None = None) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
-        paging = self._new_paging(most)
-        until = None if within is None else time.monotonic() + within
-        bar = progress_bar(f"search {short_repr(self._query)}", "stocks", enabled=self._progress)
-        port = type(self)._port(self._client._calls)
-        begun = SearchPass(
-            self._client._calls, self._query, paging, port, self._timeout, until, bar
+        caps = [cap for cap in (most, self._max_items) if cap is not None]
+        self._latest = begun = SearchPass(
+            self._client._calls,
+            self._query,
+            Paging(self._page_size, self._start_page, min(caps, default=None)),
+            type(self)._port(self._client._calls),
+            self._prefetch,
+            self._timeout,
+            None if within is None else time.monotonic() + within,
+            progress_bar(f"search {short_repr(self._query)}", "stocks", enabled=self._progress),
         )
-        # These are only for the properties of the pager: another thread may begin its own pass.
-        self._paging, self._latest = paging, begun
-        return begun
+        return begun  # not the latest, if another thread has begun its own
+
+    def _read(self, most: int | None = None) -> Plan[StockList]:
+        """The plan of all stocks of a pass."""
+        reader = self._begin(most)
+        pages = [StockList()]
+        try:
+            while (page := (yield from reader.next_page())) is not None:
+                pages.append(page)
+        finally:
+            reader.close()
+        return concat(pages)
 
     @property
     def page(self) -> int:
@@ -163,7 +178,7 @@ class _Pager(NoNewAttributes):
 
         Counted from 1, in pages of ``page_size`` rows.
         """
-        return self._paging.page if self._latest is None else self._latest.page
+        return self._start_page if self._latest is None else self._latest.page
 
     @property
     def page_size(self) -> int:
@@ -172,14 +187,20 @@ class _Pager(NoNewAttributes):
         Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
-        return self._paging.limit
+        return self._latest.paging.limit if self._latest else self._page_size or DEFAULT_SIZE
 
     @property
     def stats(self) -> SearchStats:
         """The counts of the latest pass so far."""
-        paging = self._paging
-        counts = paging.pages, paging.items, paging.duplicates, paging.requests
+        if (latest := self._latest) is None:
+            return SearchStats(0, 0, 0, 0, None, False)
+        paging = latest.paging
+        counts = latest.pages, latest.items, paging.duplicates, latest.requests
         return SearchStats(*counts, paging.ended, paging.doubt is not None)
+
+    @property
+    def _warning(self) -> DataWarning | None:
+        return None if self._latest is None else self._latest.paging.warning
 
     def __getitem__(self, index: object) -> NoReturn:
         raise TypeError(self._not_read("a search is not a list"))
@@ -244,16 +265,8 @@ class SearchPager(_Pager):
         Yields:
             A ``StockList`` for each page, without rows that were on an earlier page.
         """
-        return self._walk(self._begin())
-
-    @staticmethod
-    def _walk(reader: SearchPass) -> SearchIterator[StockList]:
+        reader = self._begin()
         return SearchIterator(reader, reader.next_page)
-
-    def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
-        """Returns the stock that the lookup finds on a page, within a number of seconds."""
-        pages = self._walk(self._begin(within=budget))
-        return next(filter(None, map(lookup.find, pages)), None)
 
     def all(self) -> StockList:
         """Returns all stocks of the search.
@@ -265,7 +278,7 @@ class SearchPager(_Pager):
             PaginationError: The service ignores ``page``.
             TradingDataError: A page failed; ``received`` has the stocks before it.
         """
-        return self._read()
+        return plans.run(self._read())
 
     def first(self, n: int) -> StockList:
         """Returns the first stocks of the search, requesting only the pages needed for them.
@@ -276,10 +289,7 @@ class SearchPager(_Pager):
         Returns:
             At most ``n`` stocks.
         """
-        return self._read(count("n", n, least=0))
-
-    def _read(self, most: int | None = None) -> StockList:
-        return concat([StockList(), *self._walk(self._begin(most))])
+        return plans.run(self._read(count("n", n, least=0)))
 
 
 class AsyncSearchPager(_Pager):
@@ -297,26 +307,13 @@ class AsyncSearchPager(_Pager):
 
     def pages(self) -> AsyncSearchIterator[StockList]:
         """Returns an iterator of the search page by page; see ``SearchPager.pages``."""
-        return self._walk(self._begin())
-
-    @staticmethod
-    def _walk(reader: SearchPass) -> AsyncSearchIterator[StockList]:
+        reader = self._begin()
         return AsyncSearchIterator(reader, reader.next_page)
-
-    async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
-        async for page in self._walk(self._begin(within=budget)):
-            if (stock := lookup.find(page)) is not None:
-                return stock
-        return None
 
     async def all(self) -> StockList:
         """Returns all stocks of the search; see ``SearchPager.all``."""
-        return await self._read()
+        return await plans.run_async(self._read())
 
     async def first(self, n: int) -> StockList:
         """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""
-        return await self._read(count("n", n, least=0))
-
-    async def _read(self, most: int | None = None) -> StockList:
-        walk = self._walk(self._begin(most))
-        return concat([StockList(), *[page async for page in walk]])
+        return await plans.run_async(self._read(count("n", n, least=0)))
