@@ -205,12 +205,14 @@ class NoNewAttributes:
 
         def __setattr__(self, name: str, value: Any) -> None:
             kind = type(self)
+            # Error reporters print the local variables of a traceback, and it may be a token.
+            values, value = [value], None
             if not name.startswith("_") and kind.__module__.partition(".")[0] == "tradingdata":
                 present = getattr(kind, name, None)
                 if present is None or (isinstance(present, property) and present.fset is None):
-                    value = None  # error reporters print the local variables of a traceback
+                    values.clear()
                     raise AttributeError(self._not_assignable(name), name=name, obj=self)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, values.pop())
 
     def _not_assignable(self, name: str) -> str:
         """Returns the message for a name that cannot be assigned: what to write instead."""
