@@ -120,7 +120,7 @@ PyObject* from_arrow_of(PyObject* /*module*/, PyObject* arguments) {
   });
 }
 
-PyMethodDef functions[] = {{"from_arrow", &from_arrow_of, METH_VARARGS, nullptr}, {}};
+PyMethodDef arrow_functions[] = {{"from_arrow", &from_arrow_of, METH_VARARGS, nullptr}, {}};
 
 py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
   const Rows rows = self.rows(columns);
@@ -139,7 +139,7 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std:
 }  // namespace
 
 void bind_arrow(py::module_& module) {
-  add_functions(module, functions);
+  add_functions(module, arrow_functions);
   slice_class(module).def("arrow_stream", &arrow_stream, py::arg("columns"),
                           py::arg("text") = "view");
 }

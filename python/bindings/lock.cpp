@@ -40,12 +40,12 @@ PyObject* call_holding(PyObject* /*module*/, PyObject* arguments) {
   });
 }
 
-PyMethodDef functions[] = {{"call_holding", &call_holding, METH_VARARGS, nullptr}, {}};
+PyMethodDef lock_functions[] = {{"call_holding", &call_holding, METH_VARARGS, nullptr}, {}};
 
 }  // namespace
 
 void bind_lock(py::module_& module) {
-  add_functions(module, functions);
+  add_functions(module, lock_functions);
 }
 
 }  // namespace tradingdata::python
