@@ -93,6 +93,7 @@ class TradingDataError(Exception):
     service_message: str = ""
     retry_after: float | None = None
     _served_at: datetime | None = None  # by the response's date
+    _received_at: datetime | None = None  # of the sandbox, whose clock is that of its books
     offset: int | None = None
     path: str | None = None
     page: int | None = None

@@ -166,6 +166,8 @@ class Calls:
                     return response
         except TradingDataError as error:
             error.account = self.account
+            if tokens.is_of_sandbox:
+                error._received_at = error._served_at
             raise
 
     def budget(self, timeout: float | None) -> float:
@@ -208,6 +210,9 @@ class Calls:
     def received(self, kind: type[AnyBook], result: tuple[Any, ...]) -> AnyBook:
         """Converts a response to a book."""
         rows, *facts = result
+        if self.tokens.is_of_sandbox and facts[-1] is not None:
+            # The clock of the simulated day has seconds: two fetches within one stay two.
+            facts[-2] = facts[-1].replace(microsecond=facts[-2].microsecond)
         book = kind._received(rows, partial(Response, rows, self.account, *facts))
         return book if self.zone is None else book.localize(self.zone)
 

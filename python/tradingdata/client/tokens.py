@@ -65,8 +65,18 @@ def is_async(function: Callable[..., object]) -> bool:
     )
 
 
+OF_SANDBOX = "sandbox-"
+"""How the tokens of the simulated service begin."""
+
+
 class Source:
-    """Base of the token sources: the token's generation, and validation of new tokens."""
+    """Base of the token sources: the token's generation, and validation of new tokens.
+
+    Attributes:
+        generation: How often the token has changed.
+        is_of_sandbox: Whether the token is one of the simulated service, whose clock is that of its
+            books.
+    """
 
     _takes_async = False
     # Renews the token when it is this call's turn, unless it is new by then.
@@ -74,6 +84,7 @@ class Source:
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
+        self.is_of_sandbox = False
         self.generation = 0
         self._function: Callable[[], Any] | None = None
         self.assign(token)
@@ -117,6 +128,8 @@ class Source:
                 "access_token cannot be sent in a header: it contains a character outside ASCII "
                 "(the value is not shown)"
             )
+        on_loopback = self._core.base_url.startswith("http:")  # plain HTTP is accepted nowhere else
+        self.is_of_sandbox = on_loopback and token.value.startswith(OF_SANDBOX)
         return self._core.set_token(token.value)
 
     def get(self, deadline: float) -> Plan[bool]:

@@ -16,6 +16,14 @@ under the control of the script::
     service = sandbox.start(speed=0)           # stays at 09:15 ...
     service.advance_to("10:30")                # ... until it is advanced
 
+A book of the sandbox was received at its market time, in Indian time, on whichever day it is
+fetched. So an archive has each simulated day under its own date::
+
+    for day in ("2026-11-19", "2026-11-20"):
+        with sandbox.start(day=day) as service:
+            archive.fetch(service.client())
+    archive.trades("2026-11-19")
+
 Failures of a real day can be triggered on demand (`FAULTS` lists them all)::
 
     service.fail_next(429, retry_after=2)

@@ -64,6 +64,10 @@ class RequestHandler(BaseHTTPRequestHandler):
             return self._respond
         raise AttributeError(name)
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """Returns the market time, for the header ``Date``."""
+        return super().date_time_string(self.server.clock())
+
     def log_message(self, *_: object) -> None:
         """Does nothing: `Service.requests` is the log."""
 
@@ -104,15 +108,19 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """A server on 127.0.0.1 with a daemon thread for each connection.
 
     `outcome` returns the response to a request, and the fault to apply to it; it is called on the
-    connection's thread.
+    connection's thread. `clock` returns the market time as seconds since the epoch.
     """
 
     request_queue_size = 128
 
     def __init__(
-        self, port: int, outcome: Callable[[RequestHandler], tuple[Reply, Fault | None]]
+        self,
+        port: int,
+        outcome: Callable[[RequestHandler], tuple[Reply, Fault | None]],
+        clock: Callable[[], float],
     ) -> None:
         self.outcome = outcome
+        self.clock = clock
         self.stopping = threading.Event()
         self._connections: dict[socket.socket, threading.Thread] = {}
         super().__init__(("127.0.0.1", port), RequestHandler)

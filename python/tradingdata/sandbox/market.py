@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calendar import monthcalendar
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, timedelta, timezone
 from functools import lru_cache
 from math import sqrt
 from random import Random
@@ -17,6 +17,9 @@ OPEN = 9 * 3600 + 15 * 60
 
 CLOSE = 15 * 3600 + 30 * 60 - OPEN
 """The closing bell, in seconds after the opening bell."""
+
+ZONE = timezone(timedelta(hours=5, minutes=30))
+"""The zone of the market's clock."""
 
 # Exchange | symbol | kind | level | lot | strike step | weekday of expiry.
 _UNDERLYINGS = """\

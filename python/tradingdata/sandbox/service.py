@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
 from ..client.client import AsyncClient, Client
+from ..client.tokens import OF_SANDBOX
 from ..display.text import counted
 from .companies import search
 from .day import SimulatedBooks
 from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
-from .market import CLOSE, OPEN, Market
+from .market import CLOSE, OPEN, ZONE, Market
 
 if TYPE_CHECKING:
     from .http import RequestHandler
@@ -94,7 +95,7 @@ class Service:
         # Set last, so that a running day begins when the service can be reached.
         self.speed = speed or 0.0
         self._set_clock(begin)
-        self._server = Server(port, self._handle)
+        self._server = Server(port, self._handle, lambda: self.now.replace(tzinfo=ZONE).timestamp())
         self._process = os.getpid()
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._running = True
@@ -308,8 +309,11 @@ class Service:
 
 
 def _token(origin: str) -> str:
-    """Returns a token that is the same in every run, so that a printed one can be reused."""
-    return f"sandbox-{hashlib.sha256(origin.encode()).hexdigest()[:40]}"
+    """Returns a token that is the same in every run, so that a printed one can be reused.
+
+    By its first characters a client knows that the service and its clock are simulated.
+    """
+    return f"{OF_SANDBOX}{hashlib.sha256(origin.encode()).hexdigest()[:40]}"
 
 
 def _refused_body(request: RequestHandler, endpoint: str) -> Reply | None:
