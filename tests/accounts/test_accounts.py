@@ -114,12 +114,17 @@ def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
     with pytest.raises(td.AccountsError, match="3 accounts failed: desk1") as caught:
         getattr(td.Accounts(bad), call)()
     service.advance_to("09:00")
-    empty, none = getattr(many, call)(), getattr(td.Accounts([]), call)()
-    for found in (caught.value.received, empty, none):
+    for found in (caught.value.received, getattr(many, call)()):
         for book, whole in zip(books(found), full, strict=True):
             assert len(book) == 0
             assert book.to_pandas().dtypes.equals(whole.to_pandas().dtypes)
             assert book.to_polars().schema == whole.to_polars().schema
+
+
+@pytest.mark.parametrize("none", [[], {}, ()])
+def test_no_accounts_are_refused(none: Any) -> None:
+    with pytest.raises(td.ConfigurationError, match="there are no accounts: pass names of"):
+        td.Accounts(none)
 
 
 def test_an_error_may_be_tried_again_if_all_of_it_may(service: sandbox.Service) -> None:
@@ -167,9 +172,9 @@ def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
     with pytest.raises(TypeError, match=r"'desk1' must be the name of a profile, .* not int"):
         td.Accounts({"desk1": 5})
     with pytest.raises(td.ConfigurationError, match="concurrency"):
-        td.Accounts([], concurrency=0)
+        td.Accounts(["desk1"], concurrency=0)
     with pytest.raises(TypeError, match="progress"):
-        td.Accounts([], progress="yes")  # type: ignore[arg-type]
+        td.Accounts(["desk1"], progress="yes")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="timeout"):
         td.Accounts(arguments(service)).trade_book(timeout="5")  # type: ignore[arg-type]
 

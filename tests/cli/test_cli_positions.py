@@ -141,6 +141,13 @@ def test_lots_change_and_isins_match_as_in_python(
     assert (ran.code, "change 1 of" in ran.err) == (Code.USAGE, True)
 
 
+def test_a_wrong_way_to_match_ends_before_any_request(sandbox: Service, run: Run) -> None:
+    count = len(sandbox.requests)
+    ran = run("pnl", "--match-by", "symbol")
+    assert (ran.code, len(sandbox.requests)) == (Code.USAGE, count)
+    assert ran.err == "error: --match-by takes security_id or isin, not 'symbol'\n"
+
+
 @pytest.mark.parametrize("command", ["positions", "pnl"])
 @pytest.mark.parametrize("days", [["--start", "2026-11-19"], ["--end", "2026-11-23"], []])
 def test_a_day_that_was_never_fetched_is_an_error(

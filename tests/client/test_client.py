@@ -345,6 +345,8 @@ def test_mocks_and_subclasses_may_assign() -> None:
         ("get_orders", "use order_book()"),
         ("order_bok", "did you mean 'order_book'?"),
         ("positions", "use td.positions(trades) with the trades of trade_book()"),
+        ("order_trades", "use trade_book().filter(order_no=...)"),
+        ("order_history", "use order_book().filter(order_no=...), or watch_orders()"),
         ("place_order", "it places no orders"),
         ("quotes", "the service has the trade book, the order book and the search"),
     ],

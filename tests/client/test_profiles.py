@@ -47,7 +47,7 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no profile of that name: use one of: none"),
+        ("", r'no profile of that name: write it with the lines \[NAME\], base_url = "https://'),
         ("[desk2]\n[desk3]\n", "has no profile of that name: use one of: desk2, desk3"),
         ("desk1 = 5\n", r"'desk1' is not a table: write \[desk1\] above its options"),
         ("[desk1]\ntoken = 'canary'\n", "unknown option 'token': use one of: base_url,"),
@@ -88,12 +88,16 @@ def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.Monke
     variable = "APPDATA" if WINDOWS else "XDG_CONFIG_HOME"
     monkeypatch.setenv(variable, str(tmp_path))
     expected = tmp_path / "tradingdata" / "profiles.toml"
-    with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
+    with pytest.raises(
+        td.ConfigurationError, match=re.escape(f"no profile file at {expected}: write it")
+    ):
         td.Client.from_profile("desk1")
     monkeypatch.delenv(variable)
     monkeypatch.setenv("USERPROFILE" if WINDOWS else "HOME", str(tmp_path))
     expected = tmp_path / ".config" / "tradingdata" / "profiles.toml"
-    with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
+    with pytest.raises(
+        td.ConfigurationError, match=re.escape(f"no profile file at {expected}: write it")
+    ):
         td.Client.from_profile("desk1")
 
 

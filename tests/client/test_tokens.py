@@ -293,6 +293,13 @@ def test_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
     assert service.connections == []
 
 
+def test_a_deadline_that_has_passed_blames_no_token_function_without_one(service: Service) -> None:
+    client = td.Client(service.base_url, access_token="any", timeout=1e-9)
+    with client, pytest.raises(td.DeadlineError, match="while preparing the request: pass a"):
+        client.trade_book()
+    assert service.connections == []
+
+
 def test_who_waits_for_another_s_token_does_so_until_its_own_deadline(service: Service) -> None:
     service.script(then=good_book())
     entered, gate = threading.Event(), threading.Event()

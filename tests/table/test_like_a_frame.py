@@ -86,6 +86,8 @@ def test_what_frames_have_is_named_with_what_to_write(name: str, instead: str) -
         (lambda: ONE["qty"], r"no 'qty'; did you mean 'quantity'\?"),
         (lambda: td.TradeBook(ONE.to_pandas()), r"with TradeBook\.from_arrow"),
         (lambda: td.concat([ONE, td.OrderBook()]), r"not TradeBook and OrderBook$"),
+        (lambda: td.concat(ONE, ONE), r"a list of books: td\.concat\(\[one, other\]\)$"),
+        (lambda: td.concat(ONE), r"a list of books: td\.concat\(\[one, other\]\)$"),
     ],
 )
 def test_a_wrong_argument_names_the_right_one(use: Callable[[], object], message: str) -> None:

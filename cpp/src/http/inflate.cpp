@@ -145,7 +145,8 @@ InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t l
       const std::size_t padding = chunk.find_first_not_of(std::string_view("\0\r\n", 3));
       padded_ = padded_ || padding != 0;
       if (padding == std::string_view::npos) return InflateResult::good;
-      if (padded_) return InflateResult::corrupt;
+      constexpr char first_of_gzip = '\x1f';
+      if (padded_ || chunk.front() != first_of_gzip) return InflateResult::corrupt;
       stream_->reset();  // a gzip file may be several members in a row
       ended_ = false;
     }

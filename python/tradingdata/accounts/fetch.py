@@ -51,6 +51,7 @@ class Accounts(NoNewAttributes):
 
     Raises:
         TypeError: A value does not describe an account.
+        ConfigurationError: There are no accounts.
         ValueError: A name occurs twice.
 
     Example:
@@ -74,6 +75,10 @@ class Accounts(NoNewAttributes):
         hidden_accounts = hide(accounts)
         accounts = ()
         self._accounts = named_accounts(hidden_accounts)
+        if not self._accounts:
+            raise ConfigurationError(
+                "there are no accounts: pass names of profiles, or a mapping from labels to clients"
+            )
         self._concurrency = count("concurrency", concurrency)
         self._progress = flag("progress", progress)
         self._clients: dict[str, Client] = {}

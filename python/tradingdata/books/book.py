@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Never, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
@@ -459,11 +459,12 @@ def restored_book(kind: type[AnyBook], *state: Any) -> AnyBook:
     return kind._unpacked(*state)
 
 
-def concat(books: Iterable[AnyBook]) -> AnyBook:
+def concat(books: Iterable[AnyBook], *others: Never) -> AnyBook:
     """Concatenates books of the same type and time zone.
 
     Args:
-        books: The books.
+        books: A list of the books.
+        *others: Nothing: ``concat([one, other])``, not ``concat(one, other)``.
 
     Returns:
         One book with all rows, in order, and all issues, whose rows are counted in it.
@@ -472,6 +473,8 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
         ValueError: There are no books, or their time zones differ.
         TypeError: The books have different records.
     """
+    if others or isinstance(books, Table):
+        raise TypeError("concat takes a list of books: td.concat([one, other])")
     parts = list(books)
     if not parts:
         raise ValueError("there is nothing to join: pass at least one book")

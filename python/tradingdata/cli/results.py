@@ -179,6 +179,8 @@ def pnl(
     or --charges, the result is the realised and unrealised profit, charges and net of --day, or
     else of the latest day.
     """
+    if match_by not in ("security_id", "isin"):
+        raise UsageError(f"--match-by takes security_id or isin, not {validate.shown(match_by)}")
     whole = prices is not None or charges is not None
     row = analysis.DayRow if whole else analysis.Realised
     destination = asked.destination("pnl", row)

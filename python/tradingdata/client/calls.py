@@ -143,7 +143,8 @@ class Calls:
         deadline = time.monotonic() + self.budget(timeout)
         tokens = self.tokens
         try:
-            if not self.core.has_token:
+            waited = not self.core.has_token
+            if waited:
                 if self.core.closed:  # before a token function is called to no purpose
                     raise ClientClosedError("the client is closed: make a new one")
                 yield from tokens.get(deadline)
@@ -152,7 +153,7 @@ class Calls:
                 started = time.monotonic()
                 try:
                     if started >= deadline:
-                        raise late()
+                        raise late(of_token=waited or renewed)
                     response: tuple[Any, ...] = yield self.send(record, deadline - started)
                 except TradingDataError as error:
                     self.log_end(record, time.monotonic() - started, error)
@@ -222,6 +223,10 @@ _INSTEAD = instead(
         "trade_book()": "trades get_trades tradebook fills get_trade_book",
         "order_book()": "orders get_orders orderbook get_order_book",
         "stock(identifier)": "get_stock instrument symbol",
+        "trade_book().filter(order_no=...)": "order_trades trades_of_order",
+        "order_book().filter(order_no=...), or watch_orders() for its changes": (
+            "order_history order_status get_order"
+        ),
         "search(query)": "stocks search_stock search_stocks instruments",
         "watch_orders() or watch_trades()": "watch subscribe stream",
         "td.positions(trades) with the trades of trade_book()": "positions net_positions",

@@ -31,6 +31,12 @@ def profiles_path() -> str:
     return validate.path(PROFILES_VARIABLE, named or default)
 
 
+_WRITE = (
+    'write it with the lines [NAME], base_url = "https://..." and access_token_file = '
+    '"NAME.token", readable by you alone'
+)
+
+
 class Profiles(NamedTuple):
     """The profiles of a file that was read once.
 
@@ -50,8 +56,8 @@ class Profiles(NamedTuple):
         """
         path = self.path
         if name not in self.tables:
-            known = ", ".join(sorted(self.tables)) or "none"
-            raise ConfigurationError(f"{path} has no profile of that name: use one of: {known}")
+            known = f"use one of: {', '.join(sorted(self.tables))}" if self.tables else _WRITE
+            raise ConfigurationError(f"{path} has no profile of that name: {known}")
         profile = self.tables[name]
         if not isinstance(profile, dict):
             raise ConfigurationError(
@@ -117,7 +123,7 @@ def read_profiles() -> Profiles:
             )
     except FileNotFoundError:
         raise ConfigurationError(
-            f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
+            f"there is no profile file at {path}: {_WRITE}, or set {PROFILES_VARIABLE}"
         ) from None
     except ConfigurationError:
         raise

@@ -195,11 +195,11 @@ class Source:
             _fetching.reset(reset)
 
 
-def late() -> DeadlineError:
-    """Returns the error of a call whose deadline passed before it had a token."""
+def late(*, of_token: bool = True) -> DeadlineError:
+    """Returns the error of a call whose deadline passed before a request was sent."""
+    before = "waiting for the access_token function" if of_token else "preparing the request"
     return DeadlineError(
-        "the deadline passed while waiting for the access_token function: pass a longer `timeout`",
-        passing=True,
+        f"the deadline passed while {before}: pass a longer `timeout`", passing=True
     )
 
 
