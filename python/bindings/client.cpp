@@ -127,7 +127,6 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
   take("proxy", options.proxy);
   take("trust_env", options.trust_env);
   take("ca_file", options.ca_file);
-  take("ca_pem", options.ca_pem);
   take("ca_folders", options.ca_folders);
   take("max_body", options.max_body);
   take("strict", options.strict);

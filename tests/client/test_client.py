@@ -389,7 +389,7 @@ def test_a_wrong_option_names_the_right_one_and_shows_no_value(make: Any) -> Non
 
 CORE: dict[str, Any] = {
     **{"base_url": URL, "timeout": 5, "connect_timeout": 5, "attempts": 1, "max_body": 1000},
-    **{"ca_file": "", "ca_pem": "", "ca_folders": "", "rate_limit": None, "proxy": None},
+    **{"ca_file": "", "ca_folders": "", "rate_limit": None, "proxy": None},
     **{"trust_env": False, "strict": False, "keep_personal_data": False},
 }
 

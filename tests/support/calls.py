@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,9 +118,23 @@ def run_child(
     *arguments: str,
     environment: dict[str, str] | None = None,
     timeout: float = 280,  # only ends what hangs; a test may take 300 s
+    within: Sequence[str] = (),
 ) -> str:
-    """What a Python process of its own prints; its failure fails the test with what it said."""
-    command = [sys.executable, "-X", "dev", "-W", "error", "-c", PRELUDE + code, *arguments]
+    """What a Python process of its own prints; its failure fails the test with what it said.
+
+    `within` is a command that runs another one, such as in a namespace.
+    """
+    command = [
+        *within,
+        sys.executable,
+        "-X",
+        "dev",
+        "-W",
+        "error",
+        "-c",
+        PRELUDE + code,
+        *arguments,
+    ]
     done = subprocess.run(
         command,
         env={**os.environ, **(environment or {})},

@@ -1,4 +1,4 @@
-"""TLS faults: none is tried again, and each message helps."""
+"""TLS faults: what a handshake says is not tried again, one that breaks is; messages help."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, run_child, served, within
-from service import EMPTY_BOOK, Authority, Behaviour, Service, close_delimited, stall
+from service import (
+    EMPTY_BOOK,
+    Authority,
+    Behaviour,
+    Connection,
+    Service,
+    close_delimited,
+    hang_up,
+    stall,
+    steps,
+)
 from tradingdata._util.platform import HAS_ROOT_STORE
 from tradingdata.client import options as certificates
 
@@ -125,6 +135,64 @@ def test_a_handshake_that_stalls_ends_with_connect_timeout(ca: Authority) -> Non
     assert "connect_timeout passed during the TLS handshake" in str(error)
 
 
+ALERT = b"\x15\x03\x03\x00\x02\x02"  # a fatal one, without its number
+
+
+def alert(number: int) -> Behaviour:
+    """Refuse the client's hello with an alert of TLS."""
+
+    def behave(connection: Connection) -> None:
+        connection.take(100)
+        connection.send(ALERT + bytes([number]))
+        connection.close()
+
+    return behave
+
+
+def after_hello(behaviour: Behaviour) -> Behaviour:
+    """Do something once the client's hello has arrived."""
+
+    def behave(connection: Connection) -> None:
+        connection.take(100)
+        behaviour(connection)
+
+    return behave
+
+
+INTERNAL_ERROR, HANDSHAKE_FAILURE, BAD_CERTIFICATE, PROTOCOL_VERSION = 80, 40, 42, 70
+
+
+@both
+@pytest.mark.parametrize(
+    "way",
+    [hang_up, after_hello(hang_up), after_hello(Connection.reset), alert(INTERNAL_ERROR)],
+    ids=["closed", "closed after the hello", "reset", "internal error"],
+)
+def test_a_handshake_that_breaks_is_tried_again(call: Any, ca: Authority, way: Behaviour) -> None:
+    def first_only(connection: Connection) -> None:
+        if connection.number == 0:
+            way(connection)
+
+    with served(then=good_book(), tls=ca.good(), on_connect=first_only) as service:
+        assert len(call(service.base_url, ca_file=ca.pem_file)) == 3
+        assert len(service.connections) == 2
+    with Service(tls=ca.good(), on_connect=way) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file, attempts=2)
+    assert type(error) is td.ConnectError
+    assert error.retryable
+    assert "the connection to 127.0.0.1 broke during the TLS handshake" in str(error)
+
+
+@both
+@pytest.mark.parametrize("number", [HANDSHAKE_FAILURE, BAD_CERTIFICATE, PROTOCOL_VERSION])
+def test_a_handshake_that_is_refused_is_not(call: Any, ca: Authority, number: int) -> None:
+    with Service(tls=ca.good(), on_connect=alert(number)) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
+        assert len(service.connections) == 1
+    assert type(error) is td.TLSError
+    assert not error.retryable
+
+
 @both
 @pytest.mark.parametrize("notify", [True, False], ids=["close_notify", "no close_notify"])
 def test_a_whole_body_ended_by_the_close_is_taken(
@@ -170,6 +238,29 @@ def test_a_ca_file_that_vanished_after_the_client_was_made(tmp_path: Path, ca: A
         gone.unlink()
         with pytest.raises(td.TLSError, match="cannot read the CA certificates"):
             client.trade_book()
+
+
+@pytest.mark.parametrize("form", ["PEM", "DER"])
+def test_a_replaced_ca_file_counts_at_once(tmp_path: Path, ca: Authority, form: str) -> None:
+    file, old = tmp_path / "roots", Authority(tmp_path)
+
+    def replace(authority: Authority) -> None:
+        pem, new = authority.pem_file.read_text(), tmp_path / "new"
+        new.write_bytes(ssl.PEM_cert_to_DER_cert(pem) if form == "DER" else pem.encode())
+        new.replace(file)
+
+    replace(old)
+    with (
+        served(then=steps(good_book(), hang_up), tls=ca.good()) as service,
+        td.Client(service.base_url, access_token=TOKEN, ca_file=file) as client,
+    ):
+        for authority in (old, ca, old, ca):
+            replace(authority)
+            if authority is ca:
+                assert len(client.trade_book()) == 3
+            else:
+                with pytest.raises(td.TLSError, match="not trusted here"):
+                    client.trade_book()
 
 
 class TestRoots:

@@ -28,7 +28,6 @@ CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
           .allow_http = base.loopback(),
           .proxy = choose_proxy(base, options.proxy, options.trust_env, options.environment),
           .ca_file = options.ca_file,
-          .ca_pem = options.ca_pem,
           .ca_folders = options.ca_folders,
           .user_agent = options.user_agent,
           .max_body = options.max_body};

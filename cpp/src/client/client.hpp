@@ -23,13 +23,12 @@ namespace tradingdata {
 struct ClientOptions {
   std::string base_url;
   double timeout = 30;         // seconds, over all attempts of a call
-  double connect_timeout = 5;  // seconds, of one attempt
+  double connect_timeout = 5;  // seconds, of one attempt, from the end of the lookup on
   RetryPolicy retry;
   std::shared_ptr<RateLimit> rate_limit;
   std::optional<std::string> proxy;
   bool trust_env = true;
   std::string ca_file;
-  std::string ca_pem;
   std::string ca_folders;
   std::int64_t max_body = 256LL << 20;  // bytes, unpacked
   bool strict = false;

@@ -105,6 +105,21 @@ Addresses addresses_of(std::string_view to, std::string_view from, int to_port, 
   return addresses;
 }
 
+void link(std::vector<HeaderNode>& list, const std::vector<const char*>& lines) {
+  list.resize(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    list[i].data = const_cast<char*>(lines[i]);  // libcurl reads it only
+    list[i].next = i + 1 < lines.size() ? &list[i + 1] : nullptr;
+  }
+}
+
+// "host:port" of a proxy, with libcurl's port where it has none.
+std::string authority_of(const std::string& proxy) {
+  std::string authority = proxy.substr(proxy.find("://") + 3);
+  if (authority.rfind(':') + 1 > authority.rfind(']') + 1) return authority;
+  return authority + (proxy.starts_with("https:") ? ":443" : ":1080");
+}
+
 }  // namespace
 
 void OpenSockets::add(const Addresses& addresses, std::intptr_t socket) noexcept {
@@ -135,8 +150,11 @@ long ceil_milliseconds(Duration duration) {
   return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
 }
 
-EasyHandle::EasyHandle(const CurlOptions& options, OpenSockets& open)
-    : options_(&options), open_(&open), easy_(curl_easy_init(), &curl_easy_cleanup) {
+EasyHandle::EasyHandle(const CurlOptions& options, OpenSockets& open, Roots& roots)
+    : options_(&options),
+      open_(&open),
+      roots_(&roots),
+      easy_(curl_easy_init(), &curl_easy_cleanup) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
   set_fixed_options();
@@ -145,6 +163,11 @@ EasyHandle::EasyHandle(const CurlOptions& options, OpenSockets& open)
     throw Error(ErrorKind::configuration,
                 "the libcurl in use was built without its header API: install another one");
   }
+  hosts_.push_back("-" + options.host + ":" + options.port);
+  if (!options.proxy.proxy.empty()) hosts_.push_back("-" + authority_of(options.proxy.proxy));
+  std::vector<const char*> lines;
+  for (const std::string& host : hosts_) lines.push_back(host.c_str());
+  link(host_lines_, lines);
 }
 
 EasyHandle::~EasyHandle() = default;
@@ -174,7 +197,7 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYPEER, 1L);
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYHOST, 2L);
   TRADINGDATA_SET(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  set_roots();
+  set_folders_of_roots();
   TRADINGDATA_SET(CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(options_->max_body));
   TRADINGDATA_SET(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   TRADINGDATA_SET(CURLOPT_HTTP09_ALLOWED, 0L);
@@ -188,8 +211,8 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_PRIVATE, static_cast<void*>(this));
   constexpr curl_sockopt_callback on_socket = [](void* self, curl_socket_t socket,
                                                  curlsocktype /*purpose*/) noexcept -> int {
-    static_cast<EasyHandle*>(self)->opens(static_cast<std::intptr_t>(socket));
-    return CURL_SOCKOPT_OK;
+    const bool may = static_cast<EasyHandle*>(self)->opens(static_cast<std::intptr_t>(socket));
+    return may ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
   };
   TRADINGDATA_SET(CURLOPT_SOCKOPTFUNCTION, on_socket);
   TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(this));
@@ -214,33 +237,53 @@ int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
 
 // A transfer's phase comes from callbacks and not from the times and ports that libcurl reports:
 // since 8.0 those stay unset on a reused connection, or until the handshake has ended.
-void EasyHandle::opens(std::intptr_t socket) noexcept {
+//
+// libcurl's time limit of a connection includes the lookup, and it divides that limit among the
+// addresses before it opens the first socket. So a transfer that has to look a name up has until
+// the deadline for it, ends at its first socket, and starts again: it then knows the addresses.
+bool EasyHandle::opens(std::intptr_t socket) noexcept {
+  if (!looked_up_ || looked_up_now_) {
+    looked_up_ = looked_up_now_ = true;
+    return false;
+  }
   phase_ = Phase::connect;
   new_sockets_[opened_++ % new_sockets_.size()] = socket;
+  return true;
 }
 
-// A file that is named replaces the system's roots, and libcurl's own defaults.
-void EasyHandle::set_roots() {
-  const CurlOptions& from = *options_;
-  if (from.ca_file.empty()) {
-    // OpenSSL uses the roots of Windows only on request. Folders add to the system's, as elsewhere.
+// A file that is named replaces the system's roots, and libcurl's own defaults; folders add to
+// them.
+void EasyHandle::set_folders_of_roots() {
+  if (options_->ca_file.empty()) {
+    // OpenSSL uses the roots of Windows only on request.
     constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
     TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_OPTIONS, system_roots);
     TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
-    if (from.ca_folders.empty()) return;
+    if (options_->ca_folders.empty()) return;
   }
-  const char* const file = from.ca_file.empty() ? nullptr : from.ca_file.c_str();
+  const char* const file = options_->ca_file.empty() ? nullptr : options_->ca_file.c_str();
   TRADINGDATA_SET(CURLOPT_CAINFO, file);
   TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, file);
-  if (!from.ca_pem.empty()) {
-    curl_blob pem{const_cast<char*>(from.ca_pem.data()), from.ca_pem.size(), CURL_BLOB_NOCOPY};
-    TRADINGDATA_SET(CURLOPT_CAINFO_BLOB, &pem);
-    TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, &pem);
-  }
   // Schannel and others read no folder of roots.
-  const char* const folders = from.ca_folders.empty() ? nullptr : from.ca_folders.c_str();
+  const char* const folders = options_->ca_folders.empty() ? nullptr : options_->ca_folders.c_str();
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CAPATH, folders);
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_CAPATH, folders);
+}
+
+// libcurl parses a file of roots once a day, since that takes longer than all else of a connection.
+void EasyHandle::set_file_of_roots() {
+  const TimePoint now = steady_clock::now();
+  roots_->look(now);
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CA_CACHE_TIMEOUT,
+                              static_cast<long>(roots_->longest_age(now).count()));
+  if (std::exchange(roots_generation_, roots_->generation()) == roots_->generation()) return;
+  // A session that is resumed brings the trust in certificates of an earlier file along.
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_SESSIONID_CACHE, roots_generation_ == 1 ? 1L : 0L);
+  const std::string& pem = roots_->pem();
+  curl_blob content{const_cast<char*>(pem.data()), pem.size(), CURL_BLOB_COPY};
+  curl_blob* const blob = pem.empty() ? nullptr : &content;
+  TRADINGDATA_SET(CURLOPT_CAINFO_BLOB, blob);
+  TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, blob);
 }
 
 bool EasyHandle::may_send(const Addresses& addresses) noexcept {
@@ -283,12 +326,16 @@ bool EasyHandle::read_head() noexcept {
   return receiver_.head(status, header);
 }
 
-void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits) {
+void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits,
+                         bool look_up) {
   id_ = id;
   request_ = &request;
   deadline_ = steady_clock::now() + limits.total;
+  connect_limit_ = limits.connect;
   error_text_[0] = '\0';
   phase_ = Phase::lookup;
+  looked_up_ = false;
+  looked_up_now_ = false;
   refused_connection_ = false;
   opened_ = 0;
   // A quarter, since systems take up to half as long again: a third in all. In tenths of a second,
@@ -306,11 +353,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   lines.push_back("Accept-Encoding: gzip");
   // A name without a value tells libcurl not to send its own; a later one does not undo a real one.
   if (!accepts) lines.push_back("Accept:");
-  headers_.resize(lines.size());
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    headers_[i].data = const_cast<char*>(lines[i]);  // libcurl reads it only
-    headers_[i].next = i + 1 < lines.size() ? &headers_[i + 1] : nullptr;
-  }
+  link(headers_, lines);
   TRADINGDATA_SET(CURLOPT_URL, request.url.c_str());
   TRADINGDATA_SET(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(headers_.data()));
   if (request.method == Method::post) {
@@ -323,19 +366,30 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
   // given up during its name lookup, and that buffer serves as well.
   curl_easy_setopt(raw(), CURLOPT_BUFFERSIZE, buffer_size_);
-  TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect));
   TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 0L);
-  set_time_limit(limits.total);
+  if (look_up) forget_addresses();
+  set_time_limits();
 }
 
 void EasyHandle::prepare_again() {
+  if (refused_connection_) TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 1L);
+  if (looked_up_now_) set_file_of_roots();  // for the connection that will be opened
+  looked_up_now_ = false;
   refused_connection_ = false;
-  TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 1L);
-  set_time_limit(deadline_ - steady_clock::now());
+  phase_ = Phase::lookup;
+  set_time_limits();
 }
 
-void EasyHandle::set_time_limit(Duration total) {
+// libcurl keeps the addresses of a host for a minute.
+void EasyHandle::forget_addresses() {
+  TRADINGDATA_SET(CURLOPT_RESOLVE, static_cast<curl_slist*>(host_lines_.data()));
+}
+
+void EasyHandle::set_time_limits() {
+  const Duration total = deadline_ - steady_clock::now();
   TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(total));
+  TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS,
+                  ceil_milliseconds(looked_up_ ? std::min(connect_limit_, total) : total));
 }
 
 void EasyHandle::forget_request() {

@@ -10,6 +10,7 @@
 
 #include "http/http.hpp"
 #include "http/response_reader.hpp"
+#include "http/roots.hpp"
 #include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
@@ -53,9 +54,9 @@ class OpenSockets {
 
 class EasyHandle {
  public:
-  // `options` and `open` must live as long as transfers are started. Throws Error where libcurl
-  // does not take an option: nothing is sent under weaker rules.
-  EasyHandle(const CurlOptions& options, OpenSockets& open);
+  // `options`, `open` and `roots` must live as long as transfers are started. Throws Error where
+  // libcurl does not take an option: nothing is sent under weaker rules.
+  EasyHandle(const CurlOptions& options, OpenSockets& open, Roots& roots);
   ~EasyHandle();
 
   static EasyHandle& of(void* easy);
@@ -63,10 +64,12 @@ class EasyHandle {
   void* raw() const { return easy_.get(); }
   CallId id() const { return id_; }
 
-  void prepare(CallId id, const Request& request, const TimeLimits& limits);
-  // Whether the transfer ended before its request, since something that nobody asked for had
-  // arrived on the kept connection. Then it can be started again, on a new connection.
-  bool refused_connection() const { return refused_connection_; }
+  // `look_up` drops what is known of the host's addresses.
+  void prepare(CallId id, const Request& request, const TimeLimits& limits, bool look_up);
+  // Whether the transfer ended before its request, to be prepared and started again: the name has
+  // been looked up, and from now on `connect_timeout` counts; or something that nobody asked for
+  // had arrived on the kept connection.
+  bool starts_again() const { return looked_up_now_ || refused_connection_; }
   void prepare_again();
   void forget_request();
   Arrival arrival(int code);  // a CURLcode
@@ -80,7 +83,8 @@ class EasyHandle {
   static constexpr std::int64_t large_response = 256 * 1024;
 
   void set_fixed_options();
-  void set_roots();
+  void set_folders_of_roots();
+  void set_file_of_roots();
   Failure failure(int code) const;
   bool uses_proxy(const std::string& address) const;
   // Called when a connection is ready, and before anything is sent over it.
@@ -89,24 +93,32 @@ class EasyHandle {
   bool read_head() noexcept;
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
-  void opens(std::intptr_t socket) noexcept;
+  bool opens(std::intptr_t socket) noexcept;
   bool may_send(const Addresses& addresses) noexcept;
-  void set_time_limit(Duration total);
+  void forget_addresses();
+  void set_time_limits();
 
   const CurlOptions* options_;
   OpenSockets* open_;
+  Roots* roots_;
+  int roots_generation_ = 0;  // that libcurl's options name
   std::unique_ptr<void, void (*)(void*)> easy_;
   CallId id_ = 0;
   const Request* request_ = nullptr;
   std::vector<HeaderNode> headers_;
+  std::vector<std::string> hosts_;  // that this connects to, as libcurl's orders to forget them
+  std::vector<HeaderNode> host_lines_;
   Phase phase_ = Phase::lookup;  // that callbacks report
   Receiver receiver_;
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
   long buffer_size_ = small_buffer;     // bytes; the large one from the first large response on
   TimePoint deadline_;
+  Duration connect_limit_{};                  // from the end of the lookup on
   Duration patience_{};                       // with a connection whose other end is silent
   std::array<std::intptr_t, 8> new_sockets_;  // the last ones that this transfer opened
   std::size_t opened_ = 0;
+  bool looked_up_ = false;      // the name, for the connection that may be opened now
+  bool looked_up_now_ = false;  // in the transfer that ends for it
   bool refused_connection_ = false;
 };
 

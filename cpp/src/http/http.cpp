@@ -58,7 +58,7 @@ void check(CURLMcode code) {
 
 class CurlTransport final : public Transport {
  public:
-  explicit CurlTransport(const CurlOptions& options) : options_(options) {
+  explicit CurlTransport(const CurlOptions& options) : options_(options), roots_(options.ca_file) {
     usable_curl();
     options_.max_body = std::min(options_.max_body, std::int64_t{INT32_MAX});
     open();
@@ -82,12 +82,12 @@ class CurlTransport final : public Transport {
     std::unique_ptr<EasyHandle> handle;
     if (free_.empty()) {
       free_.reserve(active_.size() + 1);  // `release` must need no memory
-      handle = std::make_unique<EasyHandle>(options_, sockets_);
+      handle = std::make_unique<EasyHandle>(options_, sockets_, roots_);
     } else {
       handle = std::move(free_.back());
       free_.pop_back();
     }
-    handle->prepare(id, request, limits);
+    handle->prepare(id, request, limits, failed_);
     EasyHandle& placed = *active_.emplace(id, std::move(handle)).first->second;
     if (const CURLMcode code = curl_multi_add_handle(multi_, placed.raw()); code != CURLM_OK) {
       active_.erase(id);
@@ -184,11 +184,12 @@ class CurlTransport final : public Transport {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       EasyHandle& handle = EasyHandle::of(message->easy_handle);
-      if (handle.refused_connection()) {
+      if (handle.starts_again()) {
         start_again(handle);
         continue;
       }
       arrivals.push_back(handle.arrival(code));
+      failed_ = std::holds_alternative<Failure>(arrivals.back().what);
       release(active_.find(handle.id()));
     }
   }
@@ -201,11 +202,13 @@ class CurlTransport final : public Transport {
 
   CurlOptions options_;
   detail::OpenSockets sockets_;
+  detail::Roots roots_;
   std::int64_t process_ = 0;
   CURLM* multi_ = nullptr;
   std::atomic<bool> woken_ = false;
   Active active_;
   Handles free_;
+  bool failed_ = false;       // the last transfer: the host's addresses may be outdated
   std::vector<CallId> lost_;  // calls of the parent process, which end with the next pump
 };
 

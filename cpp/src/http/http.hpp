@@ -96,10 +96,9 @@ struct CurlOptions {
   std::string port;         // the same
   bool allow_http = false;  // for loopback
   ProxyChoice proxy;        // the environment is never read here
-  // The roots to trust: a PEM file, its content if that had to be converted, or folders of hashed
-  // PEM files. Without any, the system's store of roots, or libcurl's own default.
+  // The roots to trust: a file, which may be replaced meanwhile, or folders of hashed PEM files.
+  // Without any, the system's store of roots, or libcurl's own default.
   std::string ca_file;
-  std::string ca_pem;
   std::string ca_folders;
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes

@@ -35,6 +35,9 @@ constexpr Row rows[] = {
      advice::timeout},
     {Fault::slow_connect, ErrorKind::connect, Retry::always, "connect_timeout passed {while}",
      advice::network, advice::proxy},
+    {Fault::lost_handshake, ErrorKind::connect, Retry::always,
+     "the connection to {peer} broke during the TLS handshake{because}", advice::network,
+     advice::proxy},
     {of_libcurl(CURLE_COULDNT_CONNECT), ErrorKind::connect, Retry::always,
      "cannot connect to {address}{cause}", advice::network, advice::proxy},
     {of_libcurl(CURLE_COULDNT_RESOLVE_HOST), ErrorKind::connect, Retry::once,
@@ -221,6 +224,14 @@ bool wants_certificate(const TransferEnd& end) {
          mentions(end.detail, {"certificate", "Certificate", "unknown ca", "access denied"});
 }
 
+// The connection broke in the handshake, or the other end failed in it, which may pass: nothing is
+// said of versions, ciphers or certificates. OpenSSL's words, Schannel's and those of GnuTLS.
+bool lost_handshake(const TransferEnd& end) {
+  return mentions(end.detail,
+                  {"SSL_ERROR_SYSCALL", "reset", "unexpected eof", "alert internal error",
+                   "failed to receive handshake", "non-properly terminated"});
+}
+
 Fault fault_of_certificate(const TransferEnd& end) {
   // OpenSSL's X509_V_ERR numbers, which are part of its ABI; other libraries only give text.
   constexpr long not_yet_valid = 9;
@@ -261,6 +272,9 @@ Fault fault_of(const TransferEnd& end) {
   if (end.code == CURLE_PEER_FAILED_VERIFICATION) return fault_of_certificate(end);
   const auto* const alias = std::ranges::find(aliases, end.code, &std::pair<int, Fault>::first);
   const Fault fault = alias == std::end(aliases) ? of_libcurl(end.code) : alias->second;
+  if (fault == of_libcurl(CURLE_SSL_CONNECT_ERROR) && lost_handshake(end)) {
+    return Fault::lost_handshake;
+  }
   const bool broke = fault == of_libcurl(CURLE_RECV_ERROR);
   return broke && wants_certificate(end) ? Fault::client_certificate : fault;
 }

@@ -15,6 +15,7 @@ enum class Fault : int {
   none = 0,
   deadline = -100,
   slow_connect,
+  lost_handshake,
   proxy_password,
   proxy_scheme,
   proxy_refused,

@@ -218,7 +218,6 @@ class Client:
         proxy: str | None,
         trust_env: bool,
         ca_file: str,
-        ca_pem: str,
         ca_folders: str,
         max_body: int,
         strict: bool,

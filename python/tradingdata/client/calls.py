@@ -39,7 +39,6 @@ from .options import (
     Retry,
     Token,
     check_names,
-    converted_roots,
     find_ca_file,
     find_ca_folders,
     hidden,
@@ -271,7 +270,6 @@ class BaseClient(NoNewAttributes, ClientOptions[Token]):
             base_url=base_url.value,
             proxy=proxy.value,
             ca_file=roots,
-            ca_pem=converted_roots(roots) if roots else "",
             ca_folders=folders,
             **passed,
         )

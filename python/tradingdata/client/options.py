@@ -88,28 +88,6 @@ def find_ca_folders(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) 
     return folders
 
 
-def converted_roots(file: str) -> str:
-    """Returns the certificates of a file in DER or UTF-16 as PEM, and ``""`` for any other file.
-
-    Windows exports certificates in DER, and its editors and shell write text in UTF-16.
-    """
-    try:
-        with open(file, "rb") as opened:
-            start = opened.read(4)
-            if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                return (start + opened.read()).decode("utf-16", "replace")
-            if start[:3] == b"\xef\xbb\xbf":
-                return (start + opened.read()).decode("utf-8-sig", "replace")
-            if start[:1] != b"\x30":  # DER begins with an ASN.1 sequence
-                return ""
-            from base64 import encodebytes
-
-            text = encodebytes(start + opened.read()).decode()
-            return f"-----BEGIN CERTIFICATE-----\n{text}-----END CERTIFICATE-----\n"
-    except OSError:
-        return ""  # libcurl reports the reason
-
-
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 _MOST_ATTEMPTS = 2**31 - 1
 
@@ -274,7 +252,8 @@ class ClientOptions(Generic[Token]):
             account: Label of the account for your own use; never sent. The rows of books, responses
                 and errors have it as ``account``.
             timeout: Total seconds for a call, including all attempts and the waits between them.
-            connect_timeout: Seconds for one attempt to connect.
+            connect_timeout: Seconds for one attempt to connect, with its TLS handshake. The lookup
+                of the name before it may take until the deadline.
             attempts: Maximum number of requests per call.
             rate_limit: A ``RateLimit``; several clients may share one.
             proxy: URL of an HTTP or SOCKS proxy, or ``""`` for none; ``None`` uses the
