@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cases
 import tradingdata as td
-from analysis_samples import at, book, trade
+from analysis_samples import DAY, TIME, at, book, trade
 from tradingdata.analysis.keys import CONTRACT
 
 ID = CONTRACT[2]
+CALL: dict[str, Any] = {CONTRACT[1]: "D", **cases.expiring(24), **cases.CALL}
 
 MADE = book(
     trade(1, "B", 10, 10000.0),
@@ -56,6 +59,145 @@ def test_the_cap_is_that_of_an_order_not_of_a_trade() -> None:
     other_day = MADE[1]._replace(exch_trade_time=at(0, 1), trade_no="5")
     assert td.charges(book(MADE[0], other_day), [rate]).total == 200.0
     assert td.charges(book(MADE[0], other_day), [rate], day="2026-11-21").total == 100.0
+
+
+def night(hour: int, minute: int, days: int = 0) -> dict[str, Any]:
+    return {TIME: dt.datetime.combine(DAY + dt.timedelta(days=days), dt.time(hour, minute))}
+
+
+def test_an_order_across_midnight_is_charged_once_on_its_first_day() -> None:
+    """L13: its day begins at 06:00; what is levied on values stays on the day of each fill."""
+    fills = book(
+        trade(1, "B", 10, 1000.0, order_no="O1", **night(23, 59)),
+        trade(2, "B", 30, 3000.0, order_no="O1", **night(0, 1, 1)),
+        trade(3, "B", 10, 1000.0, order_no="O1", **night(6, 0, 1)),  # another day's order
+    )
+    rate = td.ChargeRate(brokerage=0.01, cap=20, per_order=5, stt_buy=0.001, gst=0.18)
+    first = td.charges(fills, rate, day=DAY)[0]
+    assert (first.brokerage, first.stt, first.gst) == (25.0, 1.0, 4.5)
+    second = td.charges(fills, rate, day=DAY + dt.timedelta(days=1))[0]
+    assert (second.brokerage, second.stt) == (15.0, 4.0)
+    assert td.charges(fills, rate).total == first.total + second.total
+    shares = td.charges(fills, rate, per="trade")
+    assert [share.brokerage for share in shares] == [25.0, 0.0, 15.0]
+    assert td.charges(fills, rate, per="trade", day=DAY) == shares[:1]
+
+
+def test_the_day_of_an_order_begins_at_six_in_india() -> None:
+    utc = book(
+        trade(1, "B", 10, 1000.0, order_no="O1", **night(5, 59)),  # 11:29 and 11:31 in India
+        trade(2, "B", 10, 1000.0, order_no="O1", **night(6, 1)),
+        trade(3, "B", 10, 1000.0, order_no="O1", **night(23, 0)),  # 04:30 of the next day
+        trade(4, "B", 10, 1000.0, order_no="O1", **night(0, 45, 1)),  # 06:15
+    ).localize("UTC")
+    assert td.charges(utc, td.ChargeRate(per_order=20)).total == 40.0
+
+
+def test_slabs_are_of_the_order_not_of_its_fills() -> None:
+    """L14: "35 or 2.5 %, per order": each fill alone would be below the slab."""
+    fills = book(*(trade(number, "B", 1, 1000.0, order_no="O1") for number in (1, 2)))
+    slabs = [
+        td.ChargeRate(where={"order_value__lt": 1400}, brokerage=0.025),
+        td.ChargeRate(per_order=35),
+    ]
+    assert td.charges(fills, slabs).total == 35.0
+    assert td.charges(fills[:1], slabs).total == 25.0
+    assert td.charges(fills, td.ChargeRate(brokerage=0.025, cap=35)).total == 35.0
+    with pytest.raises(TypeError, match="order_value takes a float"):
+        td.charges(fills, [td.ChargeRate(where={"order_value__lt": "x"})])
+    with pytest.raises(TypeError, match="order_value__under= is not a comparison"):
+        td.ChargeRate(where={"order_value__under": 1})
+
+
+def test_the_higher_of_a_fraction_and_an_amount_by_lot() -> None:
+    """L14: "the higher of 1 % and 100 a lot"; and the lower of both."""
+    lots: dict[str, Any] = {"lot_size": 50, **CALL, "order_no": "O1"}
+    fills = book(trade(1, "B", 50, 4000.0, **lots), trade(2, "B", 100, 8000.0, **lots))
+    higher = td.ChargeRate(brokerage=0.01, minimum_per_lot=100)
+    lower = td.ChargeRate(brokerage=0.01, cap_per_lot=100)
+    assert [td.charges(fills, rate).total for rate in (higher, lower)] == [300.0, 120.0]
+    dear = book(trade(1, "B", 50, 40000.0, **lots), trade(2, "B", 100, 80000.0, **lots))
+    assert [td.charges(dear, rate).total for rate in (higher, lower)] == [1200.0, 300.0]
+    capped = td.ChargeRate(brokerage=0.01, minimum_per_lot=100, cap=250)
+    assert td.charges(fills, capped).total == 250.0
+    with pytest.raises(ValueError, match=r"per_lot needs .* in row 0"):
+        td.charges(book(fills[0]._replace(lot_size=None)), higher)
+
+
+def test_shares_of_trades_add_up_to_the_note_however_grouped() -> None:
+    """L16: two strategies, one rate; the last paisa is on the largest trade."""
+    fills = book(
+        trade(1, "B", 1, 100.0, order_no="O1", algo_id="a"),
+        trade(2, "B", 1, 100.0, order_no="O1", algo_id="b"),
+        trade(3, "B", 1, 101.0, order_no="O1", algo_id="a"),
+    )
+    rate = td.ChargeRate(per_order=20, stt_buy=0.002, gst=0.18)
+    shares = td.charges(fills, rate, per="trade", rounding="note")
+    assert [share.brokerage for share in shares] == [6.64, 6.64, 6.72]
+    assert [share.stt for share in shares] == [0.2, 0.2, 0.6]
+    note = td.charges(fills, rate, rounding="note")
+    assert (shares.total, note.total) == (24.6, 24.6)
+    frame = shares.to_pandas()
+    by_algo = frame.groupby([row.algo_id for row in fills])["total"].sum()
+    assert by_algo.to_dict() == pytest.approx({"a": 16.56, "b": 8.04})
+    with pytest.raises(ValueError, match='per must be "trade"'):
+        td.charges(fills, rate, per="order")  # type: ignore[call-overload]
+
+
+def test_two_strategies_that_offset_each_other_share_the_day() -> None:
+    """L16: charged apart, both would be deliveries; the day's 0.25 is of the sale."""
+    both = book(trade(1, "B", 10, 1000.0, algo_id="a"), trade(2, "S", 10, 1000.0, 5, algo_id="b"))
+    rates = [
+        td.ChargeRate(where={"squared_off": True}, stt_sell=0.00025),
+        td.ChargeRate(stt_buy=0.001, stt_sell=0.001),
+    ]
+    assert sum(td.charges(book(row), rates).total for row in both) == 2.0
+    assert [share.total for share in td.charges(both, rates, per="trade")] == [0.0, 0.25]
+
+
+def test_settlements_are_charged_at_the_rates_that_say_so() -> None:
+    exercised = trade(1, "S", 50, 1400.0, **CALL)._replace(order_no=None, trade_no=None)
+    sold = trade(2, "S", 50, 1000.0, **CALL)
+    on_exercise = td.ChargeRate(where={"txn_type": "S", "strike_price__gt": 0}, stt_sell=0.00125)
+    assert td.charges(book(exercised), on_exercise).total == 1.75
+    rates = [
+        td.ChargeRate(where={"settled": True, "strike_price__gt": 0}, stt_sell=0.00125),
+        td.ChargeRate(per_order=20, stt_sell=0.001),
+    ]
+    assert td.charges(book(exercised, sold), rates).total == 1.75 + 21.0
+    assert [one.total for one in td.charges(book(exercised, sold), rates, per="trade")] == [
+        1.75,
+        21,
+    ]
+    with pytest.raises(ValueError, match=r"no rate applies to the settlement in row 0 .*settled"):
+        td.charges(book(exercised._replace(strike_price=None)), rates)
+    with pytest.raises(TypeError, match="settled must be True or False"):
+        td.ChargeRate(where={"settled": 1.5})
+
+
+def test_a_settlement_offsets_no_trade() -> None:
+    bought = trade(1, "B", 50, 1000.0, **CALL)
+    exercised = trade(2, "S", 50, 1400.0, **CALL)._replace(order_no=None, trade_no=None)
+    rates = [td.ChargeRate(where={"squared_off": True}), td.ChargeRate(stt_buy=0.01, stt_sell=0.01)]
+    assert td.charges(book(bought, exercised), rates).total == 24.0
+
+
+def test_rates_have_one_form_in_every_function(tmp_path: Path) -> None:
+    """L18: one rate, a list, or the path of a file."""
+    path = tmp_path / "rates.toml"
+    path.write_text("[[rate]]\nbrokerage = 0.001\naverage = true\ncap = 5\n")
+    rate = td.ChargeRate(brokerage=0.001, average=True, cap=5)
+    for rates in (path, str(path), rate, [rate], (rate,)):
+        assert td.charges(MADE, rates).total == 15.0
+        day = td.day_pnl(MADE, prices={"10": 1.0}, charges=rates)
+        daily = td.daily_pnl(MADE, prices={DAY: {"10": 1.0}}, charges=rates)
+        assert day.charges == daily.charges == 15.0
+    with pytest.raises(TypeError, match="or the path of a TOML file"):
+        td.day_pnl(MADE, charges=[{"stt_buy": 1}])  # type: ignore[list-item]
+    with pytest.raises(FileNotFoundError):
+        td.charges(MADE, "no.toml")
+    with pytest.raises(TypeError, match="average must be True or False"):
+        td.ChargeRate(average=1)  # type: ignore[arg-type]
 
 
 def test_the_first_rate_that_a_trade_meets_applies() -> None:

@@ -32,6 +32,7 @@ def results(seed: int) -> dict[type, Any]:
     found: list[Any] = [
         *(pnl, pnl.matches, pnl.open_lots, pnl.issues, td.positions(trades)),
         *(td.unrealised_pnl(pnl, prices), td.charges(trades, [RATE])),
+        td.charges(trades, [RATE], per="trade"),
         td.day_pnl(trades, prices=prices, charges=[RATE], shorts={"I"}),
         td.daily_pnl(trades, prices=lambda day, row: prices(row), charges=[RATE]),
         *(td.reconcile(orders, trades), quality, quality.issues),

@@ -159,6 +159,59 @@ def test_what_is_squared_off_is_taxed_as_intraday() -> None:
         td.ChargeRate(where={"squared_off": "yes"})
 
 
+# Two support pages with one example: support.zerodha.com and bigul.co, "How is the Securities
+# Transaction Tax (STT) calculated?": 500 bought at 100, sold at 105, 200 bought at 110. The tax is
+# on the average of all 1,200 shares, 103.75: 12.969 and 20.75, printed as 13 and 21.
+MIXED = (
+    trade(1, "B", 500, 50000.0),
+    trade(2, "S", 500, 52500.0, 5),
+    trade(3, "B", 200, 22000.0, 9),
+)
+
+
+def mixed_day(**more: Any) -> list[td.ChargeRate]:
+    return [
+        td.ChargeRate(where={"squared_off": True}, stt_sell=0.00025, **more),
+        td.ChargeRate(stt_buy=0.001, stt_sell=0.001, **more),
+    ]
+
+
+def test_the_tax_of_a_mixed_day_is_on_its_average_price() -> None:
+    shares = td.charges(book(*MIXED), mixed_day(average=True), per="trade")
+    sold = [share.stt for share in shares if share.trade_no == "2"]
+    assert sold == [500 * 103.75 * 0.00025] == [12.96875]
+    assert sum(share.stt for share in shares) - 12.96875 == 200 * 103.75 * 0.001 == 20.75
+    # Trade by trade: the sale at its own price, and two sevenths of each purchase.
+    by_lots = td.charges(book(*MIXED), mixed_day())[0].stt
+    assert by_lots == pytest.approx(52500 * 0.00025 + 72000 * 200 / 700 * 0.001, abs=1e-12)
+
+
+def test_the_printed_tax_of_a_mixed_day_is_in_rupees() -> None:
+    """Intraday and delivery are added, then rounded: 33.72 is 34, as 13 and 21 are."""
+    (row,) = td.charges(book(*MIXED), mixed_day(average=True), rounding="note")
+    assert row.stt == 34.0
+    # L12: 500 at 100 and 200 at 110 bought, 600 sold at 105: an average of 135,000 / 1,300.
+    trades = book(MIXED[0], MIXED[2], trade(4, "S", 600, 63000.0, 10))
+    (row,) = td.charges(trades, mixed_day(average=True))
+    assert row.stt == pytest.approx(135000 / 1300 * (600 * 0.00025 + 100 * 0.001), abs=1e-12)
+    apart = td.charges(
+        td.concat([trades, book(trade(5, "B", 1, 999.0, exchange="BSE"))]), mixed_day(average=True)
+    )
+    assert {charge.exchange: charge.stt for charge in apart}["NSE"] == row.stt
+
+
+# sharekhan.com, "Brokerage structure charges" (2007): of one lot of 700 options, bought at 5 and
+# sold at 10, the higher of 2.5 % of the premium and 100: 100 and 175.
+# help.indiainfoline.com, "Brokerage": 60 and 75 a lot by slab, with at most 100 a lot.
+@pytest.mark.parametrize(("price", "printed"), [(5, 100.0), (10, 175.0)])
+def test_the_higher_of_a_fraction_and_an_amount_a_lot_is_published(
+    price: int, printed: float
+) -> None:
+    bought = trade(1, "B", 700, 700.0 * price, lot_size=700, **CALL)
+    rate = td.ChargeRate(brokerage=0.025, minimum_per_lot=100)
+    assert td.charges(book(bought), [rate]).total == printed
+
+
 def test_notes_round_by_day_and_segment_on_the_largest_row() -> None:
     days = [
         trade(number, "S", 1, value)._replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._util.pickles import publish
 from .changes import LotChange
 from .charge_rates import ChargeRate
-from .charging import Charge, Charges, charges
+from .charging import Charge, Charges, TradeCharge, TradeCharges, charges
 from .daily import DailyPnl, DailyRow, daily_pnl
 from .day import DayPnl, DayRow, NetPnl, day_pnl
 from .keys import Keyed, OfOrder
@@ -46,6 +46,8 @@ __all__ = [
     "ResultIssue",
     "ResultIssues",
     "ResultTable",
+    "TradeCharge",
+    "TradeCharges",
     "Unrealised",
     "UnrealisedPnl",
     "charges",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._util.validate import shown
-from ..table.conditions import parse_conditions
+from ..table.conditions import Condition, parse_conditions
 from .inputs import amount, as_conditions, chosen, tables_of
 
 _TAXED = ("brokerage", "exchange", "sebi")  # by GST unless a rate says otherwise
@@ -21,9 +21,26 @@ BY_VALUE = {  # the fields of a rate that are fractions of purchases and of sale
     "other": ("other_buy", "other_sell"),
 }
 FRACTIONS = {"brokerage", "gst", *sum(BY_VALUE.values(), ())} - {""}
-AMOUNTS = ("per_order", "per_lot", "minimum", "cap")
+AMOUNTS = ("per_order", "per_lot", "minimum", "minimum_per_lot", "cap", "cap_per_lot")
 LEVIES = ("brokerage", *BY_VALUE, "gst")
-_SQUARED = "squared_off"
+_FLAGS = ("squared_off", "settled")  # conditions on what is no field of a trade
+_ORDER_VALUE = "order_value"
+
+
+class RateConditions(NamedTuple):
+    """What a rate is for.
+
+    Attributes:
+        squared_off: Which part of a day's trades, if not all.
+        settled: Whether settlements, if that is said.
+        order_value: Conditions on the value of the order.
+        of_trade: Conditions on the trade.
+    """
+
+    squared_off: bool | None
+    settled: bool | None
+    order_value: list[Condition]
+    of_trade: list[Condition]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +56,23 @@ class ChargeRate:
             of values, or the two of ``__between``. ``squared_off`` is True for the part of a day's
             purchases and sales of one contract, in any product, that offset each other, which is
             taxed as intraday, and False for the rest; each trade has its share of both.
+            ``order_value`` is the value of the executed order, for slabs of brokerage such as
+            ``{"order_value__lt": 1400}``. ``settled`` is True for settlements of expired contracts,
+            which have neither an order nor a trade number, and False for trades; settlements take
+            only the rates that say True, if there is one.
         brokerage: Brokerage, as a fraction of the order's value.
         minimum: Smallest amount that ``brokerage`` comes to for one order.
+        minimum_per_lot: The same for each lot of the order; the larger of both counts.
         cap: Largest amount that ``brokerage`` comes to for one order; ``None`` for no limit.
+        cap_per_lot: The same for each lot of the order; the smaller of both counts.
         per_order: Amount for each order, in addition.
         per_lot: Amount for each lot, in addition: ``lot_size`` shares, or one contract where
             quantities count contracts.
         stt_buy: Securities transaction tax on purchases.
         stt_sell: Securities transaction tax on sales.
+        average: Whether the securities transaction tax is on the quantity times the average price
+            of all purchases and sales of the contract on the day, as exchanges compute it for
+            shares, instead of on each ``trade_value``.
         exchange: The exchange's transaction charge.
         sebi: SEBI's turnover fee.
         stamp_buy: Stamp duty, on purchases.
@@ -60,11 +86,14 @@ class ChargeRate:
     where: Mapping[str, Any] = field(default_factory=dict)
     brokerage: float = 0.0
     minimum: float = 0.0
+    minimum_per_lot: float = 0.0
     cap: float | None = None
+    cap_per_lot: float | None = None
     per_order: float = 0.0
     per_lot: float = 0.0
     stt_buy: float = 0.0
     stt_sell: float = 0.0
+    average: bool = False
     exchange: float = 0.0
     sebi: float = 0.0
     stamp_buy: float = 0.0
@@ -76,12 +105,17 @@ class ChargeRate:
     def __post_init__(self) -> None:
         if not isinstance(self.where, Mapping):
             raise TypeError(f"where must be a dict of conditions, not {shown(self.where)}")
-        squared, _ = self._conditions()
-        if squared not in (None, True, False):
-            raise TypeError(f"{_SQUARED} must be True or False, not {shown(squared)}")
+        conditions = self._conditions()
+        for name in _FLAGS:
+            if getattr(conditions, name) not in (None, True, False):
+                raise TypeError(
+                    f"{name} must be True or False, not {shown(getattr(conditions, name))}"
+                )
+        if not isinstance(self.average, bool):
+            raise TypeError(f"average must be True or False, not {shown(self.average)}")
         for name in (*sorted(FRACTIONS), *AMOUNTS):
             value = getattr(self, name)
-            if value is None and name == "cap":
+            if value is None and name.startswith("cap"):
                 continue
             object.__setattr__(self, name, amount(name, value))
             if value >= 1 and name in FRACTIONS:
@@ -105,8 +139,43 @@ class ChargeRate:
         """
         return tables_of(path, "rate", cls)
 
-    def _conditions(self) -> tuple[Any, list[Any]]:
-        """Returns which part of a day's trades the rate is for, if not all, and its conditions."""
-        where = as_conditions(self.where)
-        squared = where.pop(_SQUARED, None)
-        return squared, parse_conditions("Trade", _core.names_of("Trade"), where)
+    def _conditions(self) -> RateConditions:
+        of_trade: dict[str, Any] = {}
+        of_order: dict[str, Any] = {}
+        flags: dict[str, Any] = {}
+        for keyword, value in as_conditions(self.where).items():
+            name, _, _ = keyword.partition("__")
+            if keyword in _FLAGS:
+                flags[keyword] = value
+            elif name == _ORDER_VALUE:
+                of_order[keyword] = value
+            else:
+                of_trade[keyword] = value
+        return RateConditions(
+            squared_off=flags.get("squared_off"),
+            settled=flags.get("settled"),
+            order_value=parse_conditions("ChargeRate", [_ORDER_VALUE], of_order),
+            of_trade=parse_conditions("Trade", _core.names_of("Trade"), of_trade),
+        )
+
+
+Rates = ChargeRate | Sequence[ChargeRate] | str | os.PathLike[str]
+
+
+def rates_of(rates: Any) -> tuple[ChargeRate, ...]:
+    """Returns rates given as one, as several, or as the path of a file of them."""
+    if isinstance(rates, ChargeRate):
+        return (rates,)
+    if isinstance(rates, (str, os.PathLike)):
+        return ChargeRate.load(rates)
+    if not isinstance(rates, Sequence) or not all(isinstance(rate, ChargeRate) for rate in rates):
+        raise TypeError(
+            "rates must be one or several td.ChargeRate, or the path of a TOML file of them, not "
+            f"{shown(rates)}"
+        )
+    return tuple(rates)
+
+
+def charge_settlements(rates: Sequence[ChargeRate]) -> bool:
+    """Returns whether some of the rates are for settlements of expired contracts."""
+    return any(rate._conditions().settled for rate in rates)

@@ -15,7 +15,7 @@ from ..display.text import counted
 from ..display.view import View
 from ..table.rows import declared
 from .changes import LotChange
-from .charge_rates import ChargeRate
+from .charge_rates import Rates
 from .charging import Rounding
 from .day import NetPnl, charged
 from .fills import Fills
@@ -93,7 +93,7 @@ def daily_pnl(
     multipliers: Multipliers | None = None,
     changes: Sequence[LotChange] = (),
     match_by: str = MATCH_BY[0],
-    charges: ChargeRate | Sequence[ChargeRate] | None = None,
+    charges: Rates | None = None,
     rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",

@@ -13,8 +13,8 @@ from ..display.text import group
 from ..table.rows import declared
 from ..table.table import Record
 from .changes import LotChange
-from .charge_rates import ChargeRate
-from .charging import Rates, Rounding, charge_sums
+from .charge_rates import Rates
+from .charging import Rounding, levies_of
 from .fills import Fills
 from .inputs import Lookup, Multipliers, Prices, days_of, rows_in
 from .isins import MATCH_BY
@@ -141,7 +141,7 @@ def day_pnl(
     multipliers: Multipliers | None = None,
     changes: Sequence[LotChange] = (),
     match_by: str = MATCH_BY[0],
-    charges: ChargeRate | Sequence[ChargeRate] | None = None,
+    charges: Rates | None = None,
     rounding: Rounding = None,
     shorts: bool | Collection[str] = True,
     buy: str = "B",
@@ -229,11 +229,22 @@ def charged(
     Where ISINs join keys, theirs is that of all.
     """
     costs: dict[tuple[date, Key], Any] = {}
-    places, unit = ([], 1) if rates is None else charge_sums(fills, rates, buy, rounding)
-    for place in places:
+    if rates is None:
+        return costs, 1
+    levied = levies_of(
+        fills.sent,
+        rates,
+        buy,
+        joined=fills.rows,
+        by_key=fills.by_key if fills.rows is fills.sent else None,
+        rounding=rounding,
+        multipliers=fills.given,
+        where=fills.where,
+    )
+    for place in levied.places:
         at = place.day, place.key
         costs[at] = costs.get(at, 0) + sum(place.levies.values())
-    return costs, unit
+    return costs, levied.unit
 
 
 def _ratio(amount: float) -> tuple[int, int]:
