@@ -183,8 +183,9 @@ std::vector<std::string> extra_names(const OwnedSlice& self) {
 // `record` is a type of rows with the fields of these and one more, which is text.
 py::object with_extras_in_one(const OwnedSlice& self, const py::object& record) {
   const Schema& wider = *row_type_given(record).schema;
-  if (wider.width() != self.table().schema().width() + 1) {
-    throw py::value_error("the type must have one more field");
+  const int width = self.table().schema().width();
+  if (wider.width() != width + 1 || wider.field(width).kind != Kind::text) {
+    throw py::value_error("the type must have one more field, which is text");
   }
   return whole_slice(released([&] { return with_extra_column(self.view(), wider); }), self.zone());
 }

@@ -57,6 +57,24 @@ def test_columns_that_are_no_table_are_refused(columns: Any, error: type[Excepti
         made(*columns)
 
 
+def test_rows_of_another_schema_are_refused_where_their_values_are_read() -> None:
+    """Values of another kind have another size: they were read and written beyond their memory."""
+    other = _core.table_of(row_type("Other", [("display_name", "number", "")]), [[1.0, 2.0]])
+    with pytest.raises(ValueError, match="fields of the same kinds"):
+        _core.Groups([PART, other], ["display_name"])
+    wider = row_type("Wider", [("a", "date", ""), ("b", "text", "")])
+    with pytest.raises(ValueError, match="begins with their fields"):
+        other.with_extra_column(wider)
+    dated = row_type("Dated", [("display_name", "number", ""), ("b", "date", "")])
+    with pytest.raises(ValueError, match="one more field, which is text"):
+        other.with_extra_column(dated)
+    assert other != PART
+    assert other[0] != PART[0]
+    assert PART.find(other[0]) == []
+    with pytest.raises(ValueError, match="different records"):
+        _core.join([PART, other])
+
+
 def test_each_value_of_a_column_is_listed_once_in_order() -> None:
     assert PART.distinct("display_name") == [LONG, None, "short"]
     assert PART.distinct("txn_type") == ["B", "S"]

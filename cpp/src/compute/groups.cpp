@@ -213,6 +213,22 @@ bool agree(std::span<const GroupedRows> parts, const Groups& groups,
   return true;
 }
 
+// Values of different kinds lie in memory of different sizes.
+void require_one_key(std::span<const GroupedRows> parts) {
+  const auto kinds_of = [](const GroupedRows& part) {
+    std::vector<Kind> kinds;
+    for (const KeyField& key : part.key) {
+      kinds.push_back(part.rows.table->schema().field(key.field).kind);
+    }
+    return kinds;
+  };
+  for (const GroupedRows& part : parts) {
+    if (kinds_of(part) != kinds_of(parts.front())) {
+      throw std::invalid_argument("the keys of grouped rows must have fields of the same kinds");
+    }
+  }
+}
+
 void find_ends(GroupPart& part, std::size_t groups) {
   part.count.assign(groups, 0);
   part.first.assign(groups, -1);
@@ -245,6 +261,7 @@ Groups numbered(std::span<const GroupedRows> parts,
 
 Groups detail::grouped(std::span<const GroupedRows> parts,
                        std::span<const std::vector<std::uint64_t>> hashes) {
+  require_one_key(parts);
   std::int64_t total = 0;
   for (const GroupedRows& part : parts) total += part.rows.size();
   if (total > INT32_MAX) throw std::length_error("more than 2^31 rows cannot be grouped");
@@ -314,6 +331,7 @@ std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) 
 
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
                                   std::span<const GroupedRows> parts) {
+  require_one_key(parts);
   std::vector<Place> places;  // a row of each group, which has one in some part
   for (std::size_t group = 0; !parts.empty() && group < groups.front().count.size(); ++group) {
     std::size_t at = 0;

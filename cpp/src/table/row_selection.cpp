@@ -219,6 +219,12 @@ class Copier {
 }  // namespace
 
 TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows, const Schema& schema) {
+  const std::span<const Field> fields = table.schema().fields;
+  if (schema.fields.size() < fields.size() ||
+      !std::ranges::equal(fields, schema.fields.first(fields.size()), {}, &Field::kind,
+                          &Field::kind)) {
+    throw std::invalid_argument("rows are copied into a schema that begins with their fields");
+  }
   TableBuilder result(schema);
   result.reserve(static_cast<std::int64_t>(rows.size()));
   Copier(result).copy(table, static_cast<std::int64_t>(rows.size()),

@@ -39,6 +39,20 @@ TEST_CASE("groups are numbered as they appear, by text of any length, day or num
   CHECK(test::grouped(table(), {{trade_schema["settlor"]}}).count == 1);  // missing is missing
 }
 
+TEST_CASE("keys of other kinds are refused, since their values have other sizes") {
+  const Slice rows{table().get(), 0, 3};
+  const auto refused = [&](std::vector<KeyField> other) {
+    const std::array parts{GroupedRows{rows, {{trade_no}}}, GroupedRows{rows, std::move(other)}};
+    CHECK_THROWS_AS(group_rows(parts), std::invalid_argument);
+    const Groups groups = test::grouped(table(), {{trade_no}});
+    const std::array twice{groups.parts[0], groups.parts[0]};
+    CHECK_THROWS_AS(coarser(twice, parts), std::invalid_argument);
+  };
+  refused({{price}});
+  refused({{time_of_trade}});
+  refused({});
+}
+
 TEST_CASE("values have their first row, and groups within groups are apart") {
   const Slice rows{table().get(), 0, 3};
   for (const KeyField& key : {KeyField{trade_no}, KeyField{time_of_trade, true}, KeyField{price}}) {

@@ -5,7 +5,10 @@
 
 #include <array>
 #include <ctime>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
@@ -44,6 +47,16 @@ TEST_CASE("a table is masked if all its sources are") {
   CHECK(gather(*hidden, std::array<std::int64_t, 1>{0})->masked());
   CHECK_FALSE(
       concat(std::array<Slice, 2>{Slice{kept.get(), 0, 1}, {hidden.get(), 0, 1}})->masked());
+}
+
+TEST_CASE("rows are copied only into a schema that begins with their fields") {
+  const TablePtr table = stocks_of("[{}]");
+  const std::array<std::int64_t, 1> row{0};
+  CHECK(copy_of(*table, row, stock_schema).table().rows() == 1);
+  CHECK_THROWS_AS(copy_of(*table, row, trade_schema), std::invalid_argument);
+  const auto narrow = std::make_shared<OwnedSchema>(
+      "Narrow", std::vector<OwnedSchema::Column>{{"price", Kind::date}});
+  CHECK_THROWS_AS(copy_of(*table, row, narrow->schema()), std::invalid_argument);
 }
 
 TEST_CASE("very many unknown names are joined in one pass over them") {
