@@ -3,13 +3,13 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "bindings.hpp"
 #include "decode/from_arrow.hpp"
 #include "export/arrow.hpp"
+#include "export/json.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 #include "values.hpp"
@@ -53,21 +53,14 @@ ArrowTable table_from(const Schema& schema, const py::object& data, const ArrowO
         Py_TYPE(data.ptr())->tp_name);
 }
 
-// Whether a time of the table is the second of two equal times on the clock of its zone.
-bool has_fold(const TableBuilder& table, const py::object& zone) {
-  const ZoneOffset of_instant = offset_of(zone, true);
-  const ZoneOffset of_clock = offset_of(zone);
-  const Table& filled = table.table();
-  for (int field = 0; field < filled.schema().width(); ++field) {
-    if (filled.schema().field(field).kind != Kind::timestamp) continue;
-    const auto* const times = filled.column(field).as<std::int64_t>();
-    for (std::int64_t row = 0; row < filled.rows(); ++row) {
-      if (!filled.valid(field, row)) continue;
-      const std::int64_t offset = of_instant(times[row]);
-      if (of_clock(times[row] + offset) != offset) return true;
-    }
-  }
-  return false;
+// The values of fields in every row as a JSON object, checked as those of a record are.
+std::string constants_as_json(const RowType& type, const py::dict& constants) {
+  if (constants.empty()) return {};
+  const py::object record = make_record(type, constants.ptr());
+  const auto& row = *reinterpret_cast<const RowObject*>(record.ptr());
+  Names names;
+  for (const auto& [name, value] : constants) names.push_back(name.cast<std::string>());
+  return export_json(py::handle(row.owner).cast<const OwnedSlice&>().rows(names), false, true);
 }
 
 // A _core.Slice of what `data` exports by __arrow_c_stream__ or __arrow_c_array__. `names` are
@@ -75,29 +68,29 @@ bool has_fold(const TableBuilder& table, const py::object& zone) {
 // Without both, a field without a column is an issue.
 py::object from_arrow(const py::object& record, const py::object& data, bool keep_personal_data,
                       const std::map<std::string, std::string>& names, const py::dict& constants) {
-  const Schema& schema = *row_type_given(record).schema;
-  ArrowOptions options{.keep_personal_data = keep_personal_data,
-                       .names = names,
-                       .is_complete = names.empty() && constants.empty()};
-  for (const auto& [name, value] : constants) options.constants.insert(name.cast<std::string>());
-  std::optional<ArrowTable> made;
+  const RowType& type = row_type_given(record);
+  const py::object zone_named = attribute(imported("tradingdata._util.time_zones"), "zone_of_text");
+  ZoneOffset of_instants;  // theirs are objects of Python
+  ZoneOffset of_clock;
+  const ArrowOptions options{.keep_personal_data = keep_personal_data,
+                             .names = names,
+                             .constants = constants_as_json(type, constants),
+                             .is_complete = names.empty() && constants.empty(),
+                             .offsets_of = [&](const std::string& name) -> ZoneOffsets {
+                               const TakenGil gil;
+                               const py::object zone = call_python(zone_named, name);
+                               of_instants = offset_of_instants(zone);
+                               of_clock = offset_of(zone, true);
+                               return {of_instants, of_clock};
+                             }};
   try {
-    made = table_from(schema, data, options);
+    ArrowTable made = table_from(*type.schema, data, options);
+    const bool zoned = !made.time_zone.empty();
+    return whole_slice(std::move(made.table).build(),
+                       zoned ? call_python(zone_named, made.time_zone) : py::none());
   } catch (const UnsupportedColumn& error) {
     throw py::type_error(error.what());
   }
-  py::object zone = py::none();
-  if (!made->time_zone.empty()) {
-    const auto zone_named = attribute(imported("tradingdata._util.time_zones"), "zone_of_text");
-    zone = call_python(zone_named, made->time_zone);
-    // A clock time names one instant only: such times are kept in UTC.
-    if (has_fold(made->table, zone)) zone = call_python(zone_named, "UTC");
-    to_wall_clock(made->table, offset_of(zone, true));
-  }
-  for (const auto& [name, value] : constants) {
-    put_constant(made->table, field_named(made->table.table(), name.cast<std::string>()), value);
-  }
-  return whole_slice(std::move(made->table).build(), zone);
 }
 
 // Unframed, since a stream may be a generator that waits.

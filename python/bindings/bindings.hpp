@@ -62,6 +62,18 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
+// The GIL, for calls of Python beneath ReleasedGil.
+class TakenGil {
+ public:
+  TakenGil() : state_(or_park([] { return PyGILState_Ensure(); })) {}
+  TakenGil(const TakenGil&) = delete;
+  TakenGil& operator=(const TakenGil&) = delete;
+  ~TakenGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // The result of `work`, without the GIL. Tables are immutable, and held by the caller's arguments.
 template <typename Work>
 auto released(const Work& work) {

@@ -4,6 +4,7 @@
 
 #include <datetime.h>
 
+#include <algorithm>
 #include <array>
 #include <ranges>
 #include <string>
@@ -57,7 +58,6 @@ TableBuilder begin_table(const RowType& type, const RowObject* base) {
   }
   TableBuilder table(*type.schema);
   table.reserve(1);
-  table.set_masked(false);
   for (int field = 0; field < type.schema->width(); ++field) table.set_null(field, 0);
   table.set_rows(1);
   return table;
@@ -126,13 +126,6 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
     }
   }
   return make_row(whole_slice(std::move(table).build(), zone.get()), 0);
-}
-
-void put_constant(TableBuilder& table, int field, py::handle value) {
-  for (std::int64_t row = 0; row < table.table().rows(); ++row) {
-    table.unset_null(field, row);
-    if (value.is_none() || !put(table, field, row, value.ptr())) table.set_null(field, row);
-  }
 }
 
 namespace {
@@ -228,16 +221,31 @@ PyObject* repr_row(PyObject* self) {
 
 namespace {
 
-// A table of rows from several ones, which the caller keeps alive; their zones must agree.
+bool has_times(const Slice& rows) {
+  const Schema& schema = rows.table->schema();
+  for (int field = 0; field < schema.width(); ++field) {
+    if (schema.field(field).kind != Kind::timestamp) continue;
+    for (std::int64_t row = rows.start; row < rows.stop; ++row) {
+      if (rows.table->valid(field, row)) return true;
+    }
+  }
+  return false;
+}
+
+// A table of rows from several ones, which the caller keeps alive. Their times must be in one zone;
+// rows without times are in none.
 struct Union {
   std::vector<Slice> slices;
   py::object zone = py::none();
 
   void add(const Slice& slice, py::handle its_zone) {
-    if (slices.empty()) zone = py::reinterpret_borrow<py::object>(its_zone);
-    if (!equal(zone, its_zone)) {
-      throw py::value_error(
-          "books in different time zones cannot be joined: localize them to the same zone");
+    const bool differs = slices.empty() || !equal(zone, its_zone);
+    if (differs && (slices.empty() || has_times(slice))) {
+      if (std::ranges::any_of(slices, has_times)) {
+        throw py::value_error(
+            "books in different time zones cannot be joined: localize them to the same zone");
+      }
+      zone = py::reinterpret_borrow<py::object>(its_zone);
     }
     slices.push_back(slice);
   }

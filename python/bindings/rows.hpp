@@ -69,9 +69,6 @@ py::object make_row(const py::object& slice, std::int64_t row);
 // that row, unknown fields included, with other values in some fields.
 py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base = nullptr);
 
-// Gives a field one value in every row, checked as that of a record is.
-void put_constant(TableBuilder& table, int field, py::handle value);
-
 // A table of columns: lists of Python values, checked as those of a record are, and tuples of a
 // slice, some rows and names, for the columns of these names.
 py::object table_of(const py::object& record, const py::list& columns, const py::object& zone);

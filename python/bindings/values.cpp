@@ -5,11 +5,13 @@
 #include <datetime.h>
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
 #include "base/number.hpp"
 #include "bindings.hpp"
+#include "decode/from_arrow.hpp"
 #include "privacy/shown.hpp"
 
 namespace tradingdata::python {
@@ -159,33 +161,78 @@ std::int64_t micros_of(const py::object& timedelta) {
          attribute(timedelta, "microseconds").cast<std::int64_t>();
 }
 
-}  // namespace
+// What a zone's clock shows at a time.
+struct Reading {
+  std::int64_t offset;
+  bool second = false;  // the clock showed it before
+};
 
-ZoneOffset offset_of(const py::object& zone, bool of_instants) {
-  if (zone.is_none()) return nullptr;
-  const py::object datetime = imported("datetime");
-  const py::object of_epoch =
-      of_instants ? attribute(attribute(datetime, "timezone"), "utc") : zone;
-  const py::object epoch =
-      call_python(attribute(datetime, "datetime"), 1970, 1, 1, 0, 0, 0, 0, of_epoch);
-  const auto offset_at = [=, timedelta = attribute(datetime, "timedelta")](std::int64_t micros) {
-    py::object time = epoch + call_python(timedelta, 0, 0, micros);
-    if (of_instants) time = call_python(attribute(time, "astimezone"), zone);
-    const py::object offset = call_python(attribute(time, "utcoffset"));
-    if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
-    return micros_of(offset);
-  };
+// The offset by `read(micros)`, which calls Python; with `gil`, it takes the GIL before.
+template <typename Read>
+ZoneOffset offset_by(const Read& read, bool gil) {
   std::unordered_map<std::int64_t, std::optional<std::int64_t>> of_day;
+  std::optional<std::int64_t> of_latest;
+  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+  const auto read_with_gil = [=](std::int64_t micros) {
+    std::optional<TakenGil> taken;
+    if (gil) taken.emplace();
+    return read(micros);
+  };
   return [=](std::int64_t micros) mutable {
     const std::int64_t day = day_of(micros);
-    const auto [entry, is_new] = of_day.try_emplace(day);
-    if (is_new) {
-      const std::int64_t morning = offset_at(day * micros_per_day);
-      const std::int64_t night = offset_at((day + 1) * micros_per_day - 1);
-      if (morning == night) entry->second = morning;
+    if (day != latest) {
+      const auto [entry, is_new] = of_day.try_emplace(day);
+      if (is_new) {
+        const Reading morning = read_with_gil(day * micros_per_day);
+        const Reading night = read_with_gil((day + 1) * micros_per_day - 1);
+        const bool same = morning.offset == night.offset && !morning.second;
+        if (same) entry->second = morning.offset;
+      }
+      of_latest = entry->second;
+      latest = day;
     }
-    return entry->second ? *entry->second : offset_at(micros);
+    if (of_latest) return *of_latest;
+    const Reading reading = read_with_gil(micros);
+    if (reading.second) throw SecondOfTwo();
+    return reading.offset;
   };
+}
+
+py::object epoch_in(const py::object& zone) {
+  return call_python(attribute(imported("datetime"), "datetime"), 1970, 1, 1, 0, 0, 0, 0, zone);
+}
+
+py::object later(const py::object& epoch, const py::object& timedelta, std::int64_t micros) {
+  return epoch + call_python(timedelta, 0, 0, micros);
+}
+
+std::int64_t offset_of_time(const py::object& time) {
+  const py::object offset = call_python(attribute(time, "utcoffset"));
+  if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
+  return micros_of(offset);
+}
+
+}  // namespace
+
+ZoneOffset offset_of(const py::object& zone, bool gil) {
+  if (zone.is_none()) return nullptr;
+  const py::object timedelta = attribute(imported("datetime"), "timedelta");
+  const auto read = [timedelta, epoch = epoch_in(zone)](std::int64_t micros) {
+    return Reading{offset_of_time(later(epoch, timedelta, micros))};
+  };
+  return offset_by(read, gil);
+}
+
+ZoneOffset offset_of_instants(const py::object& zone) {
+  const py::object datetime = imported("datetime");
+  const py::object timedelta = attribute(datetime, "timedelta");
+  const py::object epoch = epoch_in(attribute(attribute(datetime, "timezone"), "utc"));
+  const auto read = [=](std::int64_t micros) {
+    const py::object time =
+        call_python(attribute(later(epoch, timedelta, micros), "astimezone"), zone);
+    return Reading{offset_of_time(time), !equal(attribute(time, "fold"), py::int_(0))};
+  };
+  return offset_by(read, true);
 }
 
 std::string arrow_zone(const py::object& zone) {

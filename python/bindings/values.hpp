@@ -38,10 +38,13 @@ PyObject* make_date(std::chrono::year_month_day date);
 // Calls the datetime C API's import once; Python's error is thrown.
 void import_datetime();
 
-// Offsets of a zone, as datetime gives them with fold=0; nothing for None. Calls Python twice for
-// each day, and more often only on days when the offset changes. Those of instants are looked up by
-// the instant.
-ZoneOffset offset_of(const py::object& zone, bool of_instants = false);
+// Offsets of a zone at times on its clock, as datetime gives them with fold=0; nothing for None.
+// Calls Python twice for each day, and more often only on days when the offset changes; with `gil`,
+// on a thread that does not have the GIL, and takes it for that.
+ZoneOffset offset_of(const py::object& zone, bool gil = false);
+
+// The same at instants, with `gil`. Throws SecondOfTwo.
+ZoneOffset offset_of_instants(const py::object& zone);
 
 // The zone as Arrow names it: "Asia/Kolkata", "UTC" or "+05:30". Raises ValueError for another.
 std::string arrow_zone(const py::object& zone);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import io
 import json
@@ -23,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
+from sample_records import INDIA
 from service import as_json, envelope, trades
 from worlds.records import BOOKS, KINDS, sample
 
@@ -100,6 +102,31 @@ def test_a_csv_that_is_no_saved_book_is_refused(tmp_path: Path) -> None:
             td.TradeBook.load(path)
 
 
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        (lambda text: text + '"INFY', "line 4 is no CSV: unexpected end of data"),
+        (lambda text: text.replace("\n", '\n"', 1), "line 2 is no CSV"),
+        (lambda text: text + "\nINFY,5\n", "line 5 has 2 cells, and the first one"),
+        (lambda text: text.replace("INFY", "\udcff", 1), "it is not UTF-8"),
+    ],
+)
+def test_a_damaged_csv_is_refused_by_its_line(edit: Any, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "book.csv"
+    text = td.TradeBook([td.Trade(symbol="INFY", isin='two\n"lines"')]).to_csv()
+    path.write_bytes(edit(text).encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=f"book.csv is damaged.*{problem}"):
+        td.TradeBook.load(path)
+
+
+def test_a_csv_with_a_large_cell_is_read_and_no_limit_is_changed(tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    book = td.TradeBook([td.Trade(symbol="x" * 200_000)])
+    book.save(tmp_path / "book.csv")
+    assert td.TradeBook.load(tmp_path / "book.csv") == book
+    assert csv.field_size_limit() == limit
+
+
 @settings(max_examples=settings().max_examples * 3 // 2)
 @given(
     field=st.sampled_from(["quantity", "traded_price", "exch_trade_time", "expiry_date"]),
@@ -136,8 +163,8 @@ def test_numbers_become_the_text_that_they_were() -> None:
     assert column("order_no", floats) == (["1000000000000000", None, "1.5"], [number])
     values, issues = column("order_no", pa.array([1e17, float("inf")]))
     assert values == [None, None]
-    assert [lost for _, lost in issues] == [True, True]
-    assert column("order_no", pa.array([True, None]))[0] == ["true", None]
+    assert issues == [("an integer beyond 2**53 would round", True)]
+    assert column("order_no", pa.array([True, None])) == ([None, None], [("not text", True)])
 
 
 @pytest.mark.parametrize("kind", [pa.decimal128(38, 4), pa.decimal256(60, 4)])
@@ -215,6 +242,112 @@ def test_two_equal_clock_times_stay_two_instants() -> None:
     assert book[0].exch_trade_time.tzinfo == ZoneInfo("America/New_York")
     array = pa.array(times[:1], pa.timestamp("us", "Europe/Berlin"))
     assert read(pa.table({"exch_trade_time": array}))[0].exch_trade_time.tzinfo == berlin
+
+
+def in_zone(*times: str, zone: str = "Asia/Kolkata") -> Any:
+    """Instants, given in UTC, as a column in a zone."""
+    naive = [dt.datetime.fromisoformat(time) for time in times]
+    return pa.array(naive, pa.timestamp("us", zone))
+
+
+@pytest.mark.parametrize(
+    "sent", ["2026-11-20 09:15:03", "2026-11-20T09:15:03+05:30", "2026-11-20 03:45:03Z"]
+)
+def test_a_time_in_extra_is_on_the_clock_of_the_columns(sent: str) -> None:
+    """F185"""
+    table = pa.table(
+        {
+            "order_date_time": in_zone("2026-11-20 03:45"),
+            "extra": [json.dumps({"exch_trade_time": sent})],
+        }
+    )
+    book = read(table)
+    assert str(book[0].exch_trade_time) == "2026-11-20 09:15:03+05:30"
+    assert not [issue for issue in book.issues if issue.field == "exch_trade_time"]
+
+
+def test_a_time_in_extra_beside_a_repeated_hour_is_read_by_the_zone() -> None:
+    """F185: both of the hours are kept, in UTC."""
+    table = pa.table(
+        {
+            "order_date_time": in_zone(
+                "2026-10-25 00:30", "2026-10-25 01:30", zone="Europe/Berlin"
+            ),
+            "extra": ['{"exch_trade_time": "2026-10-25 09:00:00"}'] * 2,
+        }
+    )
+    book = read(table, constants={"last_updated_time": dt.datetime(2026, 6, 1, 12)})
+    assert [str(row.order_date_time) for row in book] == [
+        "2026-10-25 00:30:00+00:00",
+        "2026-10-25 01:30:00+00:00",
+    ]
+    assert {str(row.exch_trade_time) for row in book} == {"2026-10-25 08:00:00+00:00"}
+    assert {str(row.last_updated_time) for row in book} == {"2026-06-01 10:00:00+00:00"}
+
+
+def test_a_constant_with_a_zone_is_on_the_clock_of_the_columns() -> None:
+    """F185"""
+    at = dt.datetime(2026, 11, 20, 3, 45, tzinfo=dt.UTC)
+    zoned = pa.table({"order_date_time": in_zone("2026-11-20 03:45")})
+    for constant in (at, at.astimezone(INDIA), dt.datetime(2026, 11, 20, 9, 15)):
+        book = read(zoned, constants={"exch_trade_time": constant})
+        assert str(book[0].exch_trade_time) == "2026-11-20 09:15:00+05:30"
+        assert book.issues == ()
+    # Without a zone in the data the clock time counts, as of a response.
+    naive = read(pa.table({"order_no": ["1"]}), constants={"exch_trade_time": at})
+    assert str(naive[0].exch_trade_time) == "2026-11-20 03:45:00"
+    assert [(i.problem, i.count) for i in naive.issues] == [("offset from UTC, dropped", 1)]
+    two = {"exch_trade_time": at, "order_date_time": at.astimezone(INDIA)}
+    with pytest.raises(ValueError, match="another time zone"):
+        read(pa.table({"order_no": ["1"]}), constants=two)
+
+
+def test_times_with_one_offset_are_kept_wherever_they_are() -> None:
+    """F185: the first of them is in `extra`, which is read after the columns."""
+    times = [f"2026-11-20 09:15:0{second}+05:30" for second in range(3)]
+    table = pa.table(
+        {
+            "exch_trade_time": [None, *times[1:]],
+            "extra": [json.dumps({"exch_trade_time": times[0]}), None, None],
+        }
+    )
+    book = read(table)
+    assert [str(row.exch_trade_time)[-8:] for row in book] == ["09:15:00", "09:15:01", "09:15:02"]
+    (issue,) = [issue for issue in book.issues if issue.field == "exch_trade_time"]
+    assert issue[:4] == ("exch_trade_time", "offset from UTC, dropped", 3, 0)
+
+
+def test_all_digits_of_an_unknown_time_are_kept() -> None:
+    """F185"""
+    table = pa.table(
+        {
+            "finer": pa.array([1795166103123456789, -1], pa.timestamp("ns", "UTC")),
+            "before": pa.array([-3_600_000, 0], pa.int64()).view(pa.date64()),
+        }
+    )
+    assert [row._extra for row in read(table)] == [
+        {"finer": "2026-11-20 09:15:03.123456789Z", "before": "1969-12-31 23:00:00"},
+        {"finer": "1969-12-31 23:59:59.999999999Z", "before": "1970-01-01"},
+    ]
+
+
+def test_an_instant_at_an_end_of_the_calendar_is_lost() -> None:
+    times = ["0001-01-01 12:00", "0001-01-02 03:00", "9999-12-31 23:00", "2026-11-20 03:45"]
+    book = read(pa.table({"exch_trade_time": in_zone(*times)}))
+    assert [row.exch_trade_time is None for row in book] == [True, True, True, False]
+    assert sum(i.count for i in book.issues if i.field == "exch_trade_time" and i.lost) == 3
+
+
+def test_records_without_times_are_in_no_zone() -> None:
+    """F185"""
+    at = dt.datetime(2026, 11, 20, 9, 15, tzinfo=INDIA)
+    rows = [td.Trade(order_no="1"), td.Trade(exch_trade_time=at), td.Trade(order_no="2")]
+    for order in (rows, rows[::-1], rows[1:]):
+        book = td.TradeBook(order)
+        assert [row.exch_trade_time for row in book].count(at) == 1
+        assert td.concat([td.TradeBook([row]) for row in order]) == book
+    with pytest.raises(ValueError, match="different time zones"):
+        td.TradeBook([*rows, td.Trade(exch_trade_time=dt.datetime(2026, 11, 20))])
 
 
 def test_times_as_text_do_not_join_times_in_a_zone() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import datetime as dt
 import json
 import pickle
 import re
@@ -11,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,7 +145,7 @@ def test_a_number_is_masked_once_and_alike_in_every_copy(tmp_path: Path) -> None
         assert not shows_a_number(str(book[0].pan_no))
 
 
-KEPT = td.TradeBook([td.Trade(order_no="1", symbol="INFY", pan_no=PAN)])
+KEPT = td.TradeBook([td.Trade(order_no="1", symbol="INFY", pan_no=PAN)], keep_personal_data=True)
 WRONG: dict[str, Callable[[], object]] = {
     "dicts for records": lambda: td.TradeBook(KEPT.to_dicts()),  # type: ignore[arg-type]
     "lists for records": lambda: td.TradeBook([[PAN]]),  # type: ignore[list-item]
@@ -167,7 +171,8 @@ def test_no_error_about_an_argument_shows_a_number(wrong: str) -> None:
 def test_dicts_are_refused_with_what_to_pass() -> None:
     with pytest.raises(TypeError, match=r"records, not of dict: pass Trade\(\*\*row\) for each"):
         td.TradeBook(KEPT.to_dicts())  # type: ignore[arg-type]
-    assert td.TradeBook(td.Trade(**row) for row in KEPT.to_dicts()) == KEPT
+    rows = (td.Trade(**row) for row in KEPT.to_dicts())
+    assert td.TradeBook(rows, keep_personal_data=True) == KEPT
 
 
 @pytest.mark.parametrize("name", ["pan_no", "PAN-NO", "x", "symbol"])
@@ -194,3 +199,107 @@ def test_a_change_does_not_show_a_kept_number() -> None:
     (change,) = orders(PAN).diff(orders("ZZCPK1234Z"))
     assert set(change.fields) == {"PAN_NO", "client"}
     assert not shows_a_number(repr(change) + "".join(change_parts(change)))
+
+
+def sent(**fields: Any) -> bytes:
+    record = {"order_no": "1", "exch_trade_time": "2026-11-20 09:15:03", "symbol": "INFY"}
+    return body(json.dumps(record | fields)[1:-1])
+
+
+KEPT_BODY = sent(pan_no=PAN, panNo=PAN, more={"PAN_NO": [PAN]})
+
+
+def kept() -> td.TradeBook:
+    return decoded(KEPT_BODY, keep_personal_data=True)
+
+
+def loaded(suffix: str) -> Callable[[Path], td.TradeBook]:
+    def load(folder: Path) -> td.TradeBook:
+        kept().save(folder / f"kept.{suffix}")
+        return td.TradeBook.load(folder / f"kept.{suffix}")
+
+    return load
+
+
+def archived(folder: Path) -> td.TradeBook:
+    archive = td.Archive(folder / "archive", tz="Asia/Kolkata")
+    archive.add(kept(), account="", at=dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC))
+    return archive.trades("2026-11-20")
+
+
+def from_arrow(data: Any, **options: Any) -> td.TradeBook:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        return td.TradeBook.from_arrow(data, **options)
+
+
+WAYS: dict[str, Callable[[Path], td.TradeBook]] = {
+    "body": lambda folder: decoded(KEPT_BODY),
+    "Arrow": lambda folder: from_arrow(kept().to_arrow(extra=True)),
+    "Arrow with a dictionary": lambda folder: from_arrow(
+        pa.table({name: pa.array([PAN]).dictionary_encode() for name in ("pan_no", "PAN-NO")})
+    ),
+    "Arrow with numbers": lambda folder: from_arrow(
+        pa.table({"pan_no": [9876543210], "Pan_No": [9876543210]})
+    ),
+    "Arrow with another name": lambda folder: from_arrow(
+        pa.table({"tax id": [PAN]}), names={"tax id": "pan_no"}
+    ),
+    "pandas": lambda folder: from_arrow(kept().to_pandas(extra=True)),
+    "polars": lambda folder: from_arrow(kept().to_polars(extra=True)),
+    "DuckDB": lambda folder: from_arrow(duckdb.sql(f"SELECT '{PAN}' AS pan_no, '1' AS order_no")),
+    "a field of extra": lambda folder: from_arrow(
+        pa.table({"extra": [json.dumps({"pan_no": PAN, "PAN_NO": {"a": PAN}})]})
+    ),
+    "constants": lambda folder: from_arrow(
+        pa.table({"trade_no": ["1"]}), constants={"pan_no": PAN}
+    ),
+    "CSV": loaded("csv"),
+    "Parquet": loaded("parquet"),
+    "saved JSON": loaded("json"),
+    "rows": lambda folder: td.TradeBook(list(kept())),
+    "records": lambda folder: td.TradeBook([td.Trade(order_no="1", pan_no=PAN)]),
+    "dicts": lambda folder: td.TradeBook(td.Trade(**row) for row in kept().to_dicts()),
+    "changed rows": lambda folder: td.TradeBook([td.Trade()._replace(pan_no=PAN)]),
+    "pickle": lambda folder: pickle.loads(pickle.dumps(decoded(KEPT_BODY))),
+    "rows of a pickle": lambda folder: td.TradeBook([pickle.loads(pickle.dumps(kept()[0]))]),
+    "archive": archived,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_into_a_book_passes_the_mask_by(way: str, tmp_path: Path) -> None:
+    """F185"""
+    book = WAYS[way](tmp_path)
+    assert book[0].pan_no is not None
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for suffix in ("json", "csv", "parquet"):
+        book.save(folder / f"book.{suffix}")
+    archive = td.Archive(folder / "archive", tz="Asia/Kolkata")
+    archive.add(book, account="", at=dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC))
+    table = book.to_arrow(extra=True)
+    ways_out = [
+        *(repr(book), str(book[0]), book._repr_html_(), book.issues, book.extra_fields),
+        *(book.to_dicts(extra=True), book.to_dict(extra=True), book[0]._asdict(extra=True)),
+        *(book.to_json(extra=True), book.to_json(lines=True, extra=True), book.to_csv(extra=True)),
+        *(book.to_csv(spreadsheet=True), table.to_pylist(), table.schema),
+        *(book.to_pandas(extra=True).to_csv(), book.to_polars(extra=True).to_dicts()),
+        *(td.concat([book, book]).to_dicts(extra=True), book.filter(order_no="1").to_dicts()),
+        *(dataclasses.asdict(book[0]), book.response and book.response.content),
+        *(pickle.dumps(part) for part in (book, book[0], book[:1], book.issues)),
+        *(file.read_bytes() for file in folder.rglob("*") if file.is_file()),
+    ]
+    for text in ways_out:
+        plain = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+        assert not shows_a_number(plain)
+
+
+def test_rows_are_kept_where_the_caller_says_so() -> None:
+    rows = list(kept())
+    assert td.TradeBook(rows, keep_personal_data=True) == kept()
+    masked = td.TradeBook(rows)
+    assert masked == decoded(KEPT_BODY)
+    assert td.TradeBook(list(masked), keep_personal_data=True) == masked
+    with pytest.raises(TypeError, match="keep_personal_data"):
+        td.TradeBook(rows, keep_personal_data="no")  # type: ignore[arg-type]

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "decode/arrow_cells.hpp"
-#include "decode/arrow_extras.hpp"
-#include "decode/arrow_input.hpp"
+#include "decode/arrow_arrays.hpp"
+#include "decode/column_filler.hpp"
+#include "decode/json.hpp"
+#include "decode/unknown_fields.hpp"
 
 namespace tradingdata {
 
@@ -23,8 +24,10 @@ namespace {
 constexpr char extra_column[] = "extra";
 
 using detail::ArrayReader;
-using detail::ArrowExtras;
+using detail::ColumnFiller;
+using detail::TableClock;
 using detail::Taken;
+using detail::UnknownFields;
 using detail::Wire;
 using detail::WireType;
 
@@ -142,99 +145,171 @@ bool is_added(std::string_view name) {
   return name.starts_with("__index_level_") && name.ends_with("__");
 }
 
+// A column of the data, and its type.
+struct Source {
+  std::size_t column;
+  WireType type;
+};
+
 // Calls work(values, first) for each array of a column.
 template <typename Work>
-void each_array(const Input& input, std::size_t column, const WireType& type, const Work& work) {
+void each_array(const Input& input, const Source& source, const Work& work) {
+  const std::size_t column = source.column;
   std::int64_t first = 0;
   for (const Taken<ArrowArray>& batch : input.batches) {
     const ArrayReader values = ArrayReader::open(
-        input.names[column], type, *batch->children[column], batch->offset, batch->length);
+        input.names[column], source.type, *batch->children[column], batch->offset, batch->length);
     work(values, first);
     first += batch->length;
   }
 }
 
-// Notes how many rows lack a field that no column has.
-void note_missing(TableBuilder& table, int field, std::int64_t rows, const ArrowExtras& extras) {
-  const ArrowExtras::Rows with = extras.rows_with(field);
-  const Field& declared = table.table().schema().field(field);
-  if (with.count == rows || declared.optional()) return;
-  table.issues().push_back(
-      {std::string(declared.name), Problem::missing, rows - with.count, with.first_without, {}});
-}
+// The values that fields have in every row.
+class Constants {
+ public:
+  explicit Constants(std::string_view object) : object_(object), body_(object_) {}
 
-ArrowTable table_of(const Schema& schema, const Input& input, const ArrowOptions& options) {
-  ArrowTable made{TableBuilder(schema), {}};
-  TableBuilder& table = made.table;
-  table.reserve(input.rows);
-  const bool mask = !options.keep_personal_data;
-  table.set_masked(mask);
+  // Calls work(name, value) for each.
+  template <typename Work>
+  void each(const Work& work) const {
+    constexpr int depth = 1;
+    if (object_.size() == 0) return;
+    std::string scratch;
+    visit_pairs(body_, body_.begin(), depth, [&](const detail::Pair& pair) {
+      work(pair.name(), read_literal(body_, pair.value, depth, scratch));
+      return true;
+    });
+  }
 
-  std::optional<std::size_t> zoned;  // the last column of times, which are all in one zone
-  std::vector<detail::TextOffset> offsets;
-  std::vector<std::size_t> unknown;
-  std::vector<std::optional<std::size_t>> column_of(schema.fields.size());
-  std::set<std::string_view> seen;
-  for (std::size_t i = 0; i < input.names.size(); ++i) {
-    const std::string& name = input.names[i];
-    if (!seen.insert(name).second) {
-      throw std::invalid_argument("the Arrow data has two columns named " + name);
+ private:
+  Buffer object_;
+  detail::Document body_;
+};
+
+// Makes a table of data that was read, whose columns are matched with the fields of a record.
+class TableReader {
+ public:
+  TableReader(const Schema& schema, const Input& input, const ArrowOptions& options)
+      : schema_(schema),
+        input_(input),
+        options_(options),
+        constants_(options.constants),
+        of_field_(schema.fields.size()) {
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < input.names.size(); ++i) {
+      const std::string& name = input.names[i];
+      if (!seen.insert(name).second) {
+        throw std::invalid_argument("the Arrow data has two columns named " + name);
+      }
+      const int field = schema.find(name);
+      if (field < 0 && is_added(name)) continue;
+      Source source{i, detail::wire_type(*input.schema->children[i])};
+      if (field < 0) {
+        unknown_.push_back(std::move(source));
+      } else {
+        ColumnFiller::check_takes(schema.field(field), source.type);
+        of_field_[static_cast<std::size_t>(field)] = std::move(source);
+      }
     }
-    if (options.constants.contains(name)) {
+    constants_.each([&](const std::string& name, const detail::Literal&) {
+      if (!seen.contains(name)) return;
       throw std::invalid_argument("`constants` has a value for " + name +
                                   ", which is also a column of the data");
-    }
-    const int field = schema.find(name);
-    if (field >= 0) {
-      column_of[static_cast<std::size_t>(field)] = i;
-    } else if (!is_added(name)) {
-      unknown.push_back(i);
-    }
-  }
-  for (int field = 0; field < schema.width(); ++field) {
-    const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
-    if (!column) {
-      table.set_nulls(field, 0, input.rows);
-      continue;
-    }
-    const WireType type = detail::wire_type(*input.schema->children[*column]);
-    detail::check_takes(schema.field(field), type);
-    const bool has_times = type.wire == Wire::timestamp || type.is_text();
-    if (schema.field(field).kind == Kind::timestamp && has_times) {
-      if (zoned && made.time_zone != type.zone) {
-        throw UnsupportedColumn("column " + input.names[*column] +
-                                " is in another time zone than column " + input.names[*zoned] +
-                                ": convert them to the same");
-      }
-      zoned = column;
-      made.time_zone = type.zone;
-    }
-    each_array(input, *column, type, [&](const ArrayReader& values, std::int64_t first) {
-      const bool personal = schema.field(field).personal();
-      detail::fill_from_arrow(table, field, {values, first, mask && personal}, offsets);
     });
   }
-  ArrowExtras extras(table, mask, offsets);
-  for (const std::size_t i : unknown) {
-    const WireType type = detail::wire_type(*input.schema->children[i]);
-    const bool objects =
-        input.names[i] == extra_column && (type.is_text() || type.wire == Wire::null);
-    each_array(input, i, type, [&](const ArrayReader& values, std::int64_t first) {
+
+  ArrowTable read() const {
+    const std::string zone = time_zone();
+    if (zone.empty()) return {filled(TableClock()), zone};
+    const ZoneOffsets offsets = options_.offsets_of(zone);
+    try {
+      return {filled(TableClock::of_zone(offsets.of_instants)), zone};
+    } catch (const SecondOfTwo&) {
+      return {filled(TableClock::utc(offsets.of_clock)), "UTC"};
+    }
+  }
+
+ private:
+  // The zone that all columns of times are in; "" where they have none, as text has none.
+  std::string time_zone() const {
+    const Source* known = nullptr;
+    for (int field = 0; field < schema_.width(); ++field) {
+      const std::optional<Source>& source = of_field_[static_cast<std::size_t>(field)];
+      if (!source || schema_.field(field).kind != Kind::timestamp) continue;
+      if (source->type.wire != Wire::timestamp && !source->type.is_text()) continue;
+      if (known != nullptr && known->type.zone != source->type.zone) {
+        throw UnsupportedColumn("column " + input_.names[source->column] +
+                                " is in another time zone than column " +
+                                input_.names[known->column] + ": convert them to the same");
+      }
+      known = &*source;
+    }
+    return known != nullptr ? known->type.zone : "";
+  }
+
+  TableBuilder filled(const TableClock& clock) const {
+    const bool mask = !options_.keep_personal_data;
+    TableBuilder table(schema_);
+    table.reserve(input_.rows);
+    table.set_masked(mask);
+    ColumnFiller filler(table, clock, mask);
+    for (int field = 0; field < schema_.width(); ++field) {
+      const std::optional<Source>& source = of_field_[static_cast<std::size_t>(field)];
+      if (!source) {
+        table.set_nulls(field, 0, input_.rows);
+        continue;
+      }
+      each_array(input_, *source, [&](const ArrayReader& values, std::int64_t first) {
+        filler.fill(field, values, first);
+      });
+    }
+    constants_.each([&](const std::string& name, const detail::Literal& value) {
+      filler.fill_all(schema_.find(name), input_.rows, value);
+    });
+    UnknownFields unknown(table, mask, filler);
+    for (const Source& source : unknown_) read_unknown(unknown, source);
+    unknown.finish();
+    if (options_.is_complete) note_missing(table, unknown);
+    table.set_rows(input_.rows);
+    filler.settle_offsets();
+    return table;
+  }
+
+  void read_unknown(UnknownFields& unknown, const Source& source) const {
+    const std::string& name = input_.names[source.column];
+    const bool is_null = source.type.wire == Wire::null;
+    const bool objects = name == extra_column && (source.type.is_text() || is_null);
+    each_array(input_, source, [&](const ArrayReader& values, std::int64_t first) {
       if (!objects) {
-        extras.add_column(input.names[i], values, first);
-      } else if (type.is_text()) {
-        extras.add_objects(values, first);
+        unknown.add_column(name, values, first);
+      } else if (!is_null) {
+        unknown.add_objects(values, first);
       }
     });
   }
-  extras.finish();
-  for (int field = 0; field < schema.width() && options.is_complete; ++field) {
-    if (!column_of[static_cast<std::size_t>(field)]) note_missing(table, field, input.rows, extras);
+
+  // Notes how many rows lack each field that no column has.
+  void note_missing(TableBuilder& table, const UnknownFields& unknown) const {
+    for (int field = 0; field < schema_.width(); ++field) {
+      const Field& declared = schema_.field(field);
+      if (of_field_[static_cast<std::size_t>(field)] || declared.optional()) continue;
+      const UnknownFields::Presence with = unknown.presence(field);
+      if (with.count == input_.rows) continue;
+      table.issues().push_back({std::string(declared.name),
+                                Problem::missing,
+                                input_.rows - with.count,
+                                with.first_without,
+                                {}});
+    }
   }
-  table.set_rows(input.rows);
-  detail::settle_text_offsets(table, offsets);
-  return made;
-}
+
+  const Schema& schema_;
+  const Input& input_;
+  const ArrowOptions& options_;
+  Constants constants_;
+  std::vector<std::optional<Source>> of_field_;
+  std::vector<Source> unknown_;
+};
 
 }  // namespace
 
@@ -242,7 +317,7 @@ ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
                             const ArrowOptions& options) {
   Input input = read_all(stream);
   rename(input, options.names);
-  return table_of(schema, input, options);
+  return TableReader(schema, input, options).read();
 }
 
 ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
@@ -251,18 +326,7 @@ ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArr
   Input input = input_of(Taken<ArrowSchema>(columns));
   if (taken->release != nullptr) add_batch(input, std::move(taken));
   rename(input, options.names);
-  return table_of(schema, input, options);
-}
-
-void to_wall_clock(TableBuilder& table, const ZoneOffset& offset) {
-  const Table& filled = table.table();
-  for (int field = 0; field < filled.schema().width(); ++field) {
-    if (filled.schema().field(field).kind != Kind::timestamp) continue;
-    auto* const micros = table.cells<std::int64_t>(field);
-    for (std::int64_t row = 0; row < filled.rows(); ++row) {
-      if (filled.valid(field, row)) micros[row] += offset(micros[row]);
-    }
-  }
+  return TableReader(schema, input, options).read();
 }
 
 }  // namespace tradingdata

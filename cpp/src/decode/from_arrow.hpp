@@ -2,9 +2,8 @@
 // file, a data frame. Everything is copied, and the producer's memory is released.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -19,9 +18,19 @@ struct UnsupportedColumn : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+// A time is the second of two that the clock of its zone shows alike, when summer time ends.
+struct SecondOfTwo {};
+
+// The offsets of a zone: of instants, in UTC, which throws SecondOfTwo; and of times on its clock.
+struct ZoneOffsets {
+  const ZoneOffset& of_instants;
+  const ZoneOffset& of_clock;
+};
+
 struct ArrowTable {
   TableBuilder table;
-  // The zone that the times are in, or "". They are instants (UTC) until `to_wall_clock`.
+  // The zone whose clock the times are on, or "". It is UTC where the clock of the data's zone
+  // shows two of the times alike.
   std::string time_zone;
 };
 
@@ -29,25 +38,25 @@ struct ArrowOptions {
   bool keep_personal_data = false;
   // Fields, by the names that columns have in the data.
   std::map<std::string, std::string> names = {};
-  // Fields that no column may have, as the caller knows their value.
-  std::set<std::string> constants = {};
+  // A JSON object, or "": values that fields have in every row. No column may have such a field.
+  std::string constants = {};
   // Whether a field that no column has is missing, which is an issue; or else merely absent.
   bool is_complete = true;
+  // The offsets of a zone that the data names. It is called once.
+  std::function<ZoneOffsets(const std::string& zone)> offsets_of = {};
 };
 
 // Reads all batches of a stream, which it takes over. Columns are found by name: one that is
 // missing is null throughout, and an issue unless its field is optional; an unknown one becomes an
-// unknown field of each row. Personal fields are masked unless `keep_personal_data`. Throws
-// std::invalid_argument where the data is malformed or the producer fails, and its subclass
-// UnsupportedColumn for a column of a type that its field cannot take.
+// unknown field of each row. A value means what it would mean in a response. Personal fields are
+// masked unless `keep_personal_data`. Throws std::invalid_argument where the data is malformed or
+// the producer fails, and its subclass UnsupportedColumn for a column of a type that its field
+// cannot take.
 ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
                             const ArrowOptions& options);
 
 // The same of one batch.
 ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
                             const ArrowOptions& options);
-
-// Converts the times of a table from instants to wall clock times; `offset` is that of an instant.
-void to_wall_clock(TableBuilder& table, const ZoneOffset& offset);
 
 }  // namespace tradingdata

@@ -108,7 +108,9 @@ struct Producer {
     return *static_cast<Producer*>(stream->private_data);
   }
 
-  ArrowTable read(bool keep_personal_data = false) {
+  std::function<ZoneOffsets(const std::string& zone)> offsets_of;
+
+  ArrowTable read(const std::string& constants = "") {
     schemas_alive = arrays_alive = 0;
     streams_alive = 1;
     stream.private_data = this;
@@ -139,7 +141,8 @@ struct Producer {
       --streams_alive;
       self->release = nullptr;
     };
-    return table_from_arrow(trade_schema, stream, {.keep_personal_data = keep_personal_data});
+    return table_from_arrow(trade_schema, stream,
+                            {.constants = constants, .offsets_of = offsets_of});
   }
 };
 
@@ -209,7 +212,7 @@ TEST_CASE("malformed structures are errors, and are released all the same") {
       [](Producer& p) { p.fields[0].format = "ts"; },
       [](Producer& p) { p.fields[0].format = "tsx:"; },
       [](Producer& p) { p.fields[3].format = "g"; },
-      [](Producer& p) { p.dictionary_field.format = "l"; },
+      [](Producer& p) { p.dictionary_field.format = "l"; },  // which has two buffers
       [](Producer& p) { p.fields[1].name = "symbol"; },
       [](Producer& p) { p.batch.length = -1; },
       [](Producer& p) { p.batch.length = 4; },
@@ -333,4 +336,40 @@ TEST_CASE("a failure of the producer is reported in its words") {
   producer.fails_at = 1;
   CHECK_THROWS_WITH_AS(producer.read(), doctest::Contains("the disk is gone"),
                        std::invalid_argument);
+}
+
+TEST_CASE("times of a zone are read once, or again in UTC where its clock repeats one") {
+  constexpr std::int64_t hour = 3'600 * micros_per_second;
+  constexpr int time = trade_schema["exch_trade_time"];
+  for (const bool repeats : {false, true}) {
+    Producer producer;
+    producer.fields[1].format = "tsu:Asia/Kolkata";
+    producer.fields[1].name = "exch_trade_time";
+    const ZoneOffset of_instants = [&](std::int64_t micros) -> std::int64_t {
+      if (repeats && micros == 7) throw SecondOfTwo();
+      return hour;
+    };
+    const ZoneOffset of_clock = [](std::int64_t) { return hour; };
+    int asked = 0;
+    producer.offsets_of = [&](const std::string& zone) -> ZoneOffsets {
+      CHECK(zone == "Asia/Kolkata");
+      ++asked;
+      return {of_instants, of_clock};
+    };
+    const ArrowTable made = producer.read(
+        R"({"order_date_time": "1970-01-02 05:00:00", "last_updated_time": "1970-01-02 05:00:00Z"})");
+    check_all_released();
+    CHECK(asked == 1);
+    CHECK(made.time_zone == (repeats ? "UTC" : "Asia/Kolkata"));
+    const Table& table = made.table.table();
+    const std::int64_t moved = repeats ? 0 : hour;
+    CHECK(table.column(time).as<std::int64_t>()[0] == 5 + moved);
+    CHECK_FALSE(table.valid(time, 1));
+    CHECK(table.column(time).as<std::int64_t>()[2] == 7 + moved);
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const auto at = [&](int field) { return table.column(field).as<std::int64_t>()[row]; };
+      CHECK(at(trade_schema["order_date_time"]) == 29 * hour - (repeats ? hour : 0));
+      CHECK(at(trade_schema["last_updated_time"]) == 29 * hour + moved);
+    }
+  }
 }

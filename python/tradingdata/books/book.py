@@ -17,7 +17,7 @@ from ..display.text import ENDS, Ends, Shown, book_cells, book_heading
 from ..display.view import VIEWS, View
 from ..errors import ConfigurationError
 from ..table.export import KEYWORDS, ArrowTable
-from ..table.rows import Order, Stock, Trade
+from ..table.rows import Order, Stock, Trade, restored_records
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore, compare
 from .issues import (
@@ -40,8 +40,9 @@ class Book(Table[Record]):
 
     Returned by a client, by ``from_json`` and ``load``, or constructed from records:
     ``TradeBook([Trade(...)])``. Slices and filters return books too. A row or a slice keeps the
-    storage of its book alive. Books are equal if their rows are, in order; ``response`` and
-    ``issues`` are not compared.
+    storage of its book alive. Books are equal if their rows are, in order; unknown fields are
+    compared by their JSON text, so that ``1.5`` and ``1.50`` differ; ``response`` and ``issues``
+    are not compared.
     """
 
     __slots__ = ("_issues", "_response")
@@ -54,18 +55,25 @@ class Book(Table[Record]):
     def __init_subclass__(cls) -> None:
         cls._view = VIEWS[cls._record]
 
-    def __new__(cls, records: Iterable[Record] = ()) -> Self:
+    def __new__(cls, records: Iterable[Record] = (), *, keep_personal_data: bool = False) -> Self:
         """Constructs a book from records of its type.
 
         Args:
-            records: The records.
+            records: The records. Their times must be in one zone; a record without times is in
+                none.
+            keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
 
         Raises:
             TypeError: ``records`` is not an iterable of such records.
+            ValueError: Their times are in different zones.
         """
         if hasattr(records, "__arrow_c_stream__") and not isinstance(records, Table):
             raise TypeError(f"read a table of another library with {cls.__name__}.from_arrow")
-        return cls._of(_core.from_rows(cls._record, list(records)), issues=())
+        keep = flag("keep_personal_data", keep_personal_data)
+        rows = _core.from_rows(cls._record, list(records))
+        if not rows.masked and not keep:
+            rows = restored_records(cls._record, rows.to_json(), rows.zone, masked=True)
+        return cls._of(rows, issues=())
 
     @classmethod
     def _of(
@@ -209,23 +217,28 @@ class Book(Table[Record]):
     ) -> Self:
         """Makes a book of a table of another library, such as one read from a Parquet file.
 
+        A value means what it would mean in a response: it is converted where nothing is lost, and
+        is ``None`` and an issue where it does not fit its field; lost values issue a
+        ``DataWarning``. NaN counts as missing.
+
         Columns are found by name, or by ``names``. One that is missing is ``None`` in every row,
         and an issue unless ``names`` or ``constants`` describe another source. An unknown one
         becomes an unknown field of each row, and so does each member of the JSON objects in a text
         column ``extra``, which exports with ``extra=True`` write. Columns that an archive adds
-        (``day``, ``fetch_id``, ``received_at``, ``sent``) are dropped. Numbers for text, and text
-        for numbers, times and dates, are converted where nothing is lost, as by ``from_json``. A
-        value that does not fit its field is ``None`` and an issue, as in ``from_json``; lost values
-        issue a ``DataWarning``. NaN counts as missing. Times with a zone give a localized book; if
-        one of them is the second of two equal clock times, when summer time ends, that of UTC. The
-        data is copied.
+        (``day``, ``fetch_id``, ``received_at``, ``sent``) are dropped.
+
+        Columns of times must be in one zone, and give a localized book; a time with an offset in
+        ``extra`` or ``constants`` is put on the clock of that zone, and one without an offset is
+        taken to be on it. If one of the times is the second of two equal clock times, when summer
+        time ends, all are in UTC. The data is copied.
 
         Args:
             data: A pyarrow Table, a polars or pandas DataFrame, a DuckDB relation or anything else
                 with ``__arrow_c_stream__`` or ``__arrow_c_array__``. Text may be of any layout or a
                 dictionary, integers and numbers of any width, times of any unit.
             names: Fields by the names of columns, such as ``{"trade_id": "trade_no"}``.
-            constants: Values of fields in every row, such as ``{"exchange": "NSE"}``.
+            constants: Values of fields in every row, such as ``{"exchange": "NSE"}``, as a record
+                takes them.
             keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
 
         Returns:
@@ -485,8 +498,7 @@ def concat(books: Iterable[AnyBook], *others: Never) -> AnyBook:
                 "concat takes a list of books of one type, not "
                 + " and ".join(dict.fromkeys((kind.__name__, type(part).__name__)))
             )
-    filled = [book._rows for book in parts if len(book)]  # an empty book has no zone to differ in
-    joined = _core.join(filled or [parts[0]._rows])
+    joined = _core.join([book._rows for book in parts])
     # The issues of a response are computed on first use, from the joined rows, so that the
     # response can be freed.
     known = [

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 from datetime import datetime, tzinfo
-from typing import Any
+from importlib.util import find_spec, module_from_spec
+from typing import Any, TextIO
 
 from .. import _core
 from .._util import validate
@@ -120,25 +121,60 @@ def read_csv(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
     """Returns the table of a CSV file, all of which is text.
 
     Raises:
-        ValueError: The file is for a spreadsheet, is no table, or lacks a ``needed`` column.
+        ValueError: The file is for a spreadsheet, is no table, is damaged, or lacks a ``needed``
+            column.
     """
-    import csv
-
-    csv.field_size_limit(2**31 - 1)
-    with open(validate.path("path", path), encoding="utf-8", newline="") as file:
-        if file.read(1) == "\ufeff":
-            raise ValueError(
-                f"{path} is for a spreadsheet, which changes text: save without `spreadsheet`, or "
-                f"read it with a library and use {book}.from_arrow"
-            )
-        file.seek(0)
-        names, *lines = [line for line in csv.reader(file, strict=True) if line] or [[]]
+    try:
+        with open(validate.path("path", path), encoding="utf-8", newline="") as file:
+            if file.read(1) == "\ufeff":
+                raise ValueError(
+                    f"{path} is for a spreadsheet, which changes text: save without `spreadsheet`, "
+                    f"or read it with a library and use {book}.from_arrow"
+                )
+            file.seek(0)
+            names, *lines = _csv_lines(file, path) or [[]]
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is damaged: it is not UTF-8: {error}") from None
     _check_columns(path, needed, names, book)
-    if any(len(line) != len(names) for line in lines):
-        raise ValueError(f"{path} is damaged: its lines do not have equally many cells")
     columns = [[cell or None for cell in column] for column in zip(*lines, strict=True)]
     kind = row_type("Cells", [(name, "text", "") for name in names])
     return _Cells(_core.table_of(kind, columns or [[] for _ in names], None), names)
+
+
+def _csv_lines(file: TextIO, path: str | os.PathLike[str]) -> list[list[str]]:
+    """Returns the cells of each line, which all have equally many; empty lines are skipped."""
+    reader_module = _csv_module()
+    reader = reader_module.reader(file, strict=True)
+    lines: list[list[str]] = []
+    while True:
+        first = reader.line_num + 1  # a line that ends within quotes continues on the next one
+        try:
+            line = next(reader, None)
+        except reader_module.Error as error:
+            raise ValueError(f"{path} is damaged: line {first} is no CSV: {error}") from None
+        if line is None:
+            return lines
+        if line and lines and len(line) != len(lines[0]):
+            raise ValueError(
+                f"{path} is damaged: line {first} has {len(line)} cells, and the first one "
+                f"{len(lines[0])}"
+            )
+        if line:
+            lines.append(line)
+
+
+def _csv_module() -> Any:
+    """Returns a copy of the module behind ``csv`` without its limit of a cell's length.
+
+    The limit of ``csv`` itself is shared by the process.
+    """
+    spec = find_spec("_csv")
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.field_size_limit(2**31 - 1)
+    return module
 
 
 class _Cells:

@@ -155,7 +155,9 @@ def _selected(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
     """
 
     def matches(order: Order | None) -> bool:
-        return order is not None and len(wanted.apply(OrderBook([order]))) > 0
+        return (
+            order is not None and len(wanted.apply(OrderBook([order], keep_personal_data=True))) > 0
+        )
 
     while (update := received(lambda: next(updates, None))) is not None:
         if wanted.conditions:
@@ -238,7 +240,7 @@ def json_lines(update: OrderUpdate) -> Iterator[str]:
         yield json_format.dumps({"at": update.at.isoformat(), "kind": "cleared"})
     for change in update.changes:
         at, fields = update.at.isoformat(), list(change.fields)
-        row = OrderBook([change.order]).to_json(lines=True, extra=True)
+        row = OrderBook([change.order], keep_personal_data=True).to_json(lines=True, extra=True)
         facts = {"at": at, "kind": change.kind, "fields": fields, "order": json_format.loads(row)}
         yield json_format.dumps(facts, ensure_ascii=False)
 

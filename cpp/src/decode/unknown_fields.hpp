@@ -1,4 +1,5 @@
-// The columns of an Arrow table that a record does not have, as unknown fields with JSON.
+// The unknown fields of rows that come from a table of another library: columns that the record
+// does not have, and the members of JSON objects.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/arrow_cells.hpp"
-#include "decode/arrow_input.hpp"
+#include "decode/arrow_arrays.hpp"
+#include "decode/column_filler.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
 
-// Throws std::invalid_argument, which names the column, where a text is not UTF-8.
-void check_utf8(std::string_view column, std::string_view text);
-
-class ArrowExtras {
+class UnknownFields {
  public:
   // The cells of the columns must be filled before.
-  ArrowExtras(TableBuilder& table, bool mask, std::vector<TextOffset>& offsets)
+  UnknownFields(TableBuilder& table, bool mask, ColumnFiller& filler)
       : table_(table),
         mask_(mask),
-        offsets_(offsets),
+        filler_(filler),
         of_field_(table.table().schema().fields.size()) {}
 
   // A column that the schema does not have: each value that is not null, as JSON.
@@ -31,12 +29,12 @@ class ArrowExtras {
   void add_objects(const ArrayReader& values, std::int64_t first);
 
   // Of a field: how many objects have it, the first row without it, and the last with it.
-  struct Rows {
+  struct Presence {
     std::int64_t count = 0;
     std::int64_t first_without = 0;
     std::int64_t latest = -1;
   };
-  Rows rows_with(int field) const { return of_field_[static_cast<std::size_t>(field)]; }
+  Presence presence(int field) const { return of_field_[static_cast<std::size_t>(field)]; }
 
   // Adds them to the table, row by row; of two with one name in a row, the last.
   void finish();
@@ -48,9 +46,9 @@ class ArrowExtras {
 
   TableBuilder& table_;
   bool mask_;
-  std::vector<TextOffset>& offsets_;
+  ColumnFiller& filler_;
   std::vector<Extra> extras_;
-  std::vector<Rows> of_field_;
+  std::vector<Presence> of_field_;
   Buffer object_;
   std::string scratch_;
 };

@@ -1,5 +1,5 @@
 // Checks the arrays of another library once, so that reading a value needs no check.
-#include "decode/arrow_input.hpp"
+#include "decode/arrow_arrays.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -82,13 +82,31 @@ std::optional<WireType> known_type(const ArrowSchema& column) {
   const std::optional<Wire> index = plain_wire(format);
   std::optional<WireType> type = plain_type(text_or_empty(column.dictionary->format));
   const bool codes = index && Wire::int8 <= *index && *index <= Wire::uint64;
-  if (!codes || !type || !type->is_text() || column.dictionary->dictionary != nullptr) return {};
+  if (!codes || !type || column.dictionary->dictionary != nullptr) return {};
+  if (type->wire == Wire::null) return type;  // whatever the codes are
   type->index = *index;
   type->is_dictionary = true;
   return type;
 }
 
 }  // namespace
+
+void check_utf8(std::string_view column, std::string_view text) {
+  if (is_ascii(text)) return;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    char last[4] = {};  // behind the text may be anything
+    const auto left = static_cast<std::size_t>(end - at);
+    if (left < sizeof last) std::memcpy(last, at, left);
+    const int length = scan_utf8(left < sizeof last ? last : at).length;
+    if (length == 0 || static_cast<std::size_t>(length) > left) {
+      throw std::invalid_argument("the Arrow data is malformed: column " + std::string(column) +
+                                  " has text that is not UTF-8");
+    }
+    at += length;
+  }
+}
 
 bool all_set(const void* bits, std::int64_t first, std::int64_t count) {
   const auto* const bytes = static_cast<const std::uint8_t*>(bits);
@@ -103,10 +121,15 @@ bool all_set(const void* bits, std::int64_t first, std::int64_t count) {
 
 WireType wire_type(const ArrowSchema& column) {
   if (const std::optional<WireType> type = known_type(column)) return *type;
-  throw UnsupportedColumn(
-      "column " + std::string(text_or_empty(column.name)) + " has the Arrow format \"" +
-      std::string(text_or_empty(column.format)) +
-      "\", which is not text, a number, a time or a date: cast it before it is passed, or drop it");
+  const std::string values =
+      column.dictionary == nullptr
+          ? std::string()
+          : " and a dictionary of \"" + std::string(text_or_empty(column.dictionary->format)) + '"';
+  throw UnsupportedColumn("column " + std::string(text_or_empty(column.name)) +
+                          " has the Arrow format \"" + std::string(text_or_empty(column.format)) +
+                          '"' + values +
+                          ", which is not text, a number, a time or a date: cast it before it is "
+                          "passed, or drop it");
 }
 
 ArrayReader::ArrayReader(std::string_view column, const WireType& type, Wire wire,
@@ -149,22 +172,22 @@ ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
   if (!type.is_dictionary) return ArrayReader(column, type, type.wire, array, first, length);
   ArrayReader codes(column, type, type.index, array, first, length);
   if (array.dictionary == nullptr) codes.fail("lacks its dictionary");
-  const ArrowArray& texts = *array.dictionary;
-  codes.texts_.push_back(ArrayReader(column, type, type.wire, texts, 0, texts.length));
+  const ArrowArray& coded = *array.dictionary;
+  codes.coded_.push_back(ArrayReader(column, type, type.wire, coded, 0, coded.length));
   codes.read_codes();
   return codes;
 }
 
-// A row whose text in the dictionary is null has none either.
+// A row whose value in the dictionary is null has none either.
 void ArrayReader::read_codes() {
-  const ArrayReader& texts = texts_.front();
+  const ArrayReader& coded = coded_.front();
   std::vector<std::int64_t> codes(static_cast<std::size_t>(length_), -1);
   with_values([&](const auto* of_rows) {
     for (std::int64_t row = 0; row < length_; ++row) {
       if (!valid(row)) continue;
       const auto code = static_cast<std::int64_t>(+of_rows[row]);
-      if (code < 0 || code >= texts.length()) fail("has a code beyond its dictionary");
-      if (texts.valid(code)) codes[static_cast<std::size_t>(row)] = code;
+      if (code < 0 || code >= coded.length()) fail("has a code beyond its dictionary");
+      if (coded.valid(code)) codes[static_cast<std::size_t>(row)] = code;
     }
   });
   codes_ = std::move(codes);

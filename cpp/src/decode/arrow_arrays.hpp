@@ -6,11 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "base/arrow_interface.hpp"
-#include "base/number.hpp"
 #include "base/text.hpp"
 #include "decode/from_arrow.hpp"
 
@@ -45,7 +43,7 @@ struct WireType {
   std::string zone;             // of a timestamp
   int scale = 0;                // digits of a decimal behind the point
   int bytes = 0;                // of a decimal
-  bool is_dictionary = false;   // codes of the type `index` into text of the type `wire`
+  bool is_dictionary = false;   // codes of the type `index` of values of the type `wire`
   Wire index{};
 
   bool is_text() const {
@@ -69,17 +67,8 @@ struct Decimal {
   std::string digits;
 };
 
-// A value that is no text as JSON writes it.
-template <typename Value>
-std::string written(const Value& value) {
-  if constexpr (std::is_same_v<Value, Decimal>) {
-    return value.digits;
-  } else if constexpr (std::is_same_v<Value, bool>) {
-    return value ? "true" : "false";
-  } else {
-    return digits_of(+value);
-  }
-}
+// Throws std::invalid_argument, which names the column, where a text is not UTF-8.
+void check_utf8(std::string_view column, std::string_view text);
 
 // One array of a column, checked when it is made. Rows are counted from 0.
 class ArrayReader {
@@ -110,9 +99,9 @@ class ArrayReader {
   bool is_ascii() const { return ascii_; }
   // Memory may be read from any short text on up to here.
   const char* text_end() const { return text_end_; }
-  // The texts that the rows have codes of; null where each row has its own.
-  const ArrayReader* dictionary() const { return texts_.empty() ? nullptr : &texts_.front(); }
-  // The place of a row's text there; -1: the row has none.
+  // The values that the rows have codes of; null where each row has its own.
+  const ArrayReader* dictionary() const { return coded_.empty() ? nullptr : &coded_.front(); }
+  // The place of a row's value there; -1: the row has none.
   std::int64_t code(std::int64_t row) const { return codes_[static_cast<std::size_t>(row)]; }
 
  private:
@@ -135,6 +124,9 @@ class ArrayReader {
   // Calls work(read), where read(row) gives a row's text.
   template <typename Work>
   void with_texts(const Work& work) const;
+  // The same for a value of any type but null.
+  template <typename Work>
+  void with_any(const Work& work) const;
   template <typename Read, typename Put>
   void each_valid(const Read& read, const Put& put) const;
 
@@ -150,7 +142,7 @@ class ArrayReader {
   const char* data_ = nullptr;      // of text behind offsets
   const char* text_end_ = nullptr;
   const void* const* blocks_ = nullptr;  // of text behind views
-  std::vector<ArrayReader> texts_;       // none or one: the dictionary
+  std::vector<ArrayReader> coded_;       // none or one: the dictionary
   std::vector<std::int64_t> codes_;      // by row
 };
 
@@ -202,6 +194,19 @@ void ArrayReader::each_valid(const Read& read, const Put& put) const {
   }
 }
 
+template <typename Work>
+void ArrayReader::with_any(const Work& work) const {
+  if (type_.is_text()) return with_texts(work);
+  if (type_.wire == Wire::boolean) {
+    return work([this](std::int64_t row) { return is_set(values_, first_ + row); });
+  }
+  if (type_.wire == Wire::decimal) {
+    return work([this](std::int64_t row) { return decimal(row); });
+  }
+  with_values(
+      [&](const auto* of_rows) { work([of_rows](std::int64_t row) { return of_rows[row]; }); });
+}
+
 template <typename Put>
 void ArrayReader::each_text(const Put& put) const {
   if (const ArrayReader* const texts = dictionary()) {
@@ -215,16 +220,12 @@ void ArrayReader::each_text(const Put& put) const {
 template <typename Put>
 void ArrayReader::each(const Put& put) const {
   if (type_.wire == Wire::null) return;
-  if (type_.is_text()) return each_text(put);
-  if (type_.wire == Wire::boolean) {
-    return each_valid([this](std::int64_t row) { return is_set(values_, first_ + row); }, put);
+  if (const ArrayReader* const values = dictionary()) {
+    return values->with_any([&](const auto& read) {
+      each_valid([&](std::int64_t row) { return read(code(row)); }, put);
+    });
   }
-  if (type_.wire == Wire::decimal) {
-    return each_valid([this](std::int64_t row) { return decimal(row); }, put);
-  }
-  with_values([&](const auto* of_rows) {
-    each_valid([of_rows](std::int64_t row) { return of_rows[row]; }, put);
-  });
+  with_any([&](const auto& read) { each_valid(read, put); });
 }
 
 }  // namespace tradingdata::detail
