@@ -102,6 +102,61 @@ def test_a_published_example_is_met_to_the_last_digit(name: str) -> None:
         assert getattr(row, "total" if levy == "all" else levy) == amount, levy
 
 
+def test_brokerage_is_on_the_turnover_of_the_order() -> None:
+    """tradingqna.com/t/multiple-executed-orders/33647: 100 in four trades, 0.01 % or 20: 11.20."""
+    values = [(20, 22400.0), (30, 33601.5), (10, 11201.0), (40, 44806.0)]
+    fills = book(
+        *(
+            trade(at, "B", quantity, value, at, order_no="O")
+            for at, (quantity, value) in enumerate(values)
+        )
+    )
+    rate = td.ChargeRate(brokerage=0.0001, cap=20)
+    assert td.charges(fills, rate).total == 11.20085
+    assert td.charges(fills, rate, rounding="note").total == 11.2
+    shares = td.charges(fills, rate, per="trade", rounding="note")
+    assert [share.brokerage for share in shares] == [2.24, 3.36, 1.12, 4.48]
+
+
+@pytest.mark.parametrize(
+    ("amount", "values", "expected"),
+    [
+        (
+            1000.01,
+            [1.0, 1.0, 1.0],
+            [333.33, 333.34, 333.34],
+        ),  # portfolio-performance/portfolio#5953
+        (0.01, [33.0, 66.0], [0.0, 0.01]),  # moneyphp/money#492
+        (99.99, [75.0, 25.0], [74.99, 25.0]),  # the same
+        (1.0, [1.0, 1.0, 1.0], [0.34, 0.33, 0.33]),  # spliit-app/spliit#374
+    ],
+)
+def test_shares_of_an_amount_lose_and_invent_no_paisa(
+    amount: float, values: list[float], expected: list[float]
+) -> None:
+    fills = book(*(trade(at, "B", 1, value, order_no="O") for at, value in enumerate(values)))
+    rate = td.ChargeRate(per_order=amount)
+    shares = td.charges(fills, rate, per="trade", rounding="note")
+    assert [share.brokerage for share in shares] == expected
+    assert shares.total == td.charges(fills, rate, rounding="note").total == amount
+
+
+def test_what_is_sold_on_the_day_is_taxed_as_intraday() -> None:
+    """tradingqna.com/t/13156: 1.621 was expected, of a delivery; t/88483: printed as 1."""
+    (row,) = td.charges(
+        book(trade(1, "B", 5, 785.5), trade(2, "S", 5, 835.5, 9)),
+        [
+            td.ChargeRate(where={"squared_off": True}, stt_sell=0.00025),
+            td.ChargeRate(stt_sell=0.001),
+        ],
+    )
+    assert row.stt == 0.208875
+    both = book(trade(1, "B", 20, 2066.0), trade(2, "S", 20, 2071.0, 9))
+    rate = td.ChargeRate(stt_sell=0.00025)
+    assert td.charges(both, rate).total == 0.51775
+    assert td.charges(both, rate, rounding="note").total == 1.0
+
+
 def test_gst_is_on_what_the_rate_says() -> None:  # the example above, to its paisa
     trades, rate, _ = EXAMPLES["intraday, thincredblu"]
     (row,) = td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)], rounding={"stt": 0.01})
