@@ -277,7 +277,8 @@ class Levied(NamedTuple):
     Attributes:
         places: The levies of each day and key.
         unit: How many units of them are 1.
-        by_trade: The share of each trade, if asked for; None for one of another day.
+        by_trade: The share of each trade, if asked for; None for one of another day. Each is part
+            of its own day: an order across midnight is paid for by the trades of its first.
     """
 
     places: list[Place]
@@ -332,17 +333,17 @@ def levies_of(
         targets = [_NOTHING.copy() for _ in cases]
     _charge_values(tariff, lines, cases, targets)
     _charge_orders(tariff, lines, cases, targets)
-    places = [place for place in _places(cases) if day in (None, place.day)]
-    if not by_trade:
-        if steps:
-            _round_notes(places, steps, tariff.unit)
-        return Levied(places, tariff.unit, [])
-    shares: dict[int, list[Levies]] = {id(place): [] for place in _places(cases)}
-    for case, levies in zip(cases, targets, strict=True):
-        shares[id(case.place)].append(levies)
-        _add(case.place.levies, levies)
+    shares: dict[int, list[Levies]] = defaultdict(list)  # by place
+    if by_trade:
+        for case, levies in zip(cases, targets, strict=True):
+            shares[id(case.place)].append(levies)
+            _add(case.place.levies, levies)
+    places = list({id(case.place): case.place for case in cases}.values())
+    places = [place for place in places if day in (None, place.day)]
     if steps:
         _round_notes(places, steps, tariff.unit)
+    if not by_trade:
+        return Levied(places, tariff.unit, [])
     for place in places:
         for name, levy in place.levies.items():
             step = _SMALLEST if steps is None else min(steps[name], _PAISA)
@@ -354,17 +355,15 @@ def levies_of(
     return Levied(places, tariff.unit, of_rows)
 
 
-def _places(cases: Iterable[_Case]) -> list[Place]:
-    return list({id(case.place): case.place for case in cases}.values())
-
-
 def _rows_of_orders(rows: Slice, day: date) -> list[int]:
     """Returns the rows of a day, and of the days beside it if an order may be filled on both."""
     days = {day}
     if _on_order_days(rows) is not rows:
         days |= {day - timedelta(days=1), day + timedelta(days=1)}
-    times = rows.column(_TIME)
-    return [row for row, time in enumerate(times) if time.date() in days]
+    by_day = Groups([rows], [_DAY])
+    (times,) = rows.cells(by_day.first(), [_TIME])
+    counts = [time.date() in days for time in times]
+    return [row for row, number in enumerate(by_day.numbers()) if counts[number]]
 
 
 def _on_order_days(rows: Slice) -> Slice:
@@ -748,12 +747,14 @@ def _rate_of(
     met: tuple[bool, ...] | None,
 ) -> int:
     """Returns the number of the first rate whose conditions a trade meets."""
-    of_settlements = settled and any(one.settled for one in tariff.conditions)
     rows = fills.rows
+    meant: tuple[bool | None, ...] = (None, settled)
+    if settled and any(one.settled for one in tariff.conditions):
+        meant = (True,)  # one of the rates is for settlements
     for number, one in enumerate(tariff.conditions):
         if one.squared_off not in (None, squared_off):
             continue
-        if one.settled is not True if of_settlements else one.settled is (not settled):
+        if one.settled not in meant:
             continue
         if met is not None and not met[number]:
             continue
