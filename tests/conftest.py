@@ -199,13 +199,13 @@ def run(
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     """Makes standard output a terminal of a width, for commands in this process."""
-    from rich.console import Console
+    from tradingdata.cli import terminal
 
     def made(width: int) -> io.StringIO:
         shown = io.StringIO()
-        console = Console(file=shown, width=width, height=30, force_terminal=True, highlight=False)
-        for place in ("output", "watch"):
-            monkeypatch.setattr(f"tradingdata.cli.{place}.screen", lambda: console)
+        monkeypatch.setenv("TERM", "xterm")
+        screen = terminal.Screen(shown, (width, 30))
+        monkeypatch.setattr(terminal, "screen", lambda: screen)
         return shown
 
     return made

@@ -8,6 +8,7 @@ import os
 import re
 from unittest import mock
 
+import click
 from docutils import nodes
 from fields import row, section
 from sphinx.application import Sphinx
@@ -15,9 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
-from tradingdata.cli.app import load_commands
+from tradingdata.cli.app import program
 from tradingdata.cli.errors import Code
-from tradingdata.cli.options import COMMANDS, GROUPS
 
 
 class CommandHelp(SphinxDirective):
@@ -31,12 +31,12 @@ class CommandSections(SphinxDirective):
     """A section with the help of each command, and below a group those of its commands."""
 
     def run(self) -> list[nodes.Node]:
-        load_commands()
-        sections = [section(name, help_of(name)) for name in COMMANDS if " " not in name]
-        for group in GROUPS:
-            commands = [name for name in COMMANDS if name.startswith(f"{group} ")]
-            parts = [section(name, help_of(name)) for name in commands]
-            sections.append(section(group, help_of(group), *parts))
+        context = click.Context(program)
+        sections = []
+        for name in program.list_commands(context):
+            own = getattr(program.get_command(context, name), "commands", {})
+            parts = [section(f"{name} {part}", help_of(f"{name} {part}")) for part in own]
+            sections.append(section(name, help_of(name), *parts))
         return sections
 
 

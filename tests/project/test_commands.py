@@ -7,25 +7,19 @@ import sys
 
 import pytest
 
-from tradingdata.cli import app
-from tradingdata.cli.options import COMMANDS
-
-app.load_commands()
+from command_line import commands
 
 
-def test_each_module_registers_the_commands_that_load_it() -> None:
-    registered: dict[str, set[str]] = {}
-    for command, (function, _) in COMMANDS.items():
-        module = function.__module__.rpartition(".")[2]
-        registered.setdefault(module, set()).add(command.split()[0])
-    assert registered == {module: set(names) for module, names in app._MODULES.items()}
+def test_every_command_has_a_function_of_its_own() -> None:
+    functions = [command.callback for command in commands().values()]
+    assert len(set(functions)) == len(functions)
 
 
 @pytest.mark.parametrize(
     ("arguments", "foreign"),
     [
-        ("--version", ["rich.console", "tradingdata.analysis", "tradingdata.cli.commands"]),
-        ("trades -f csv", ["rich.console", "tradingdata.analysis", "tradingdata.cli.watch"]),
+        ("--version", ["tradingdata.analysis", "tradingdata.cli.commands"]),
+        ("trades -f csv", ["tradingdata.analysis", "tradingdata.cli.watch"]),
     ],
 )
 def test_a_command_imports_what_it_needs(arguments: str, foreign: list[str]) -> None:

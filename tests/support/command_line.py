@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import click
 import pytest
 
 import tradingdata as td
 from signalling import interruptible
 from systems import posix, skip_without_numpy
 from tradingdata.cli import main
+from tradingdata.cli.app import program
 from tradingdata.display.view import VIEWS
 from tradingdata.sandbox import Service
 
@@ -59,6 +61,19 @@ def unlabelled(service: Service) -> td.Client:
 def leading_columns(record: str) -> list[str]:
     """The key columns that a table of such a client's rows shows."""
     return [name for name in VIEWS[record].columns if name != "account"]
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command and group by its path, the program itself excepted."""
+    found = {}
+    context = click.Context(program)
+    for name in program.list_commands(context):
+        command = program.get_command(context, name)
+        assert command is not None
+        found[name] = command
+        if isinstance(command, click.Group):
+            found |= {f"{name} {own}": one for own, one in command.commands.items()}
+    return found
 
 
 def run_here(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ def read_toml(file: IO[Any]) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.load(file)
+        return tomllib.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         problem = f"is not valid TOML: byte {error.start} is not UTF-8"
     except tomllib.TOMLDecodeError as error:
@@ -37,8 +38,9 @@ def read_toml(file: IO[Any]) -> dict[str, Any]:
 def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str]:
     """Yields a temporary path; on success its file is flushed to disk and renamed to ``path``.
 
-    The temporary file is created beside the target and is readable only by the user. On an error
-    it is removed, and an existing target remains unchanged. A symbolic link is followed, so the
+    The temporary file is created beside the target. Only the user may read it, unless it replaces a
+    file, whose mode it takes over. On an error it is removed, and an existing target remains
+    unchanged. A symbolic link is followed, so the
     file that it points to is replaced.
 
     Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
@@ -53,6 +55,9 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         yield draft
         with open(draft, "rb+") as written:
             os.fsync(written.fileno())
+        if overwrite:
+            with suppress(FileNotFoundError):
+                os.chmod(draft, stat.S_IMODE(os.stat(target).st_mode))
         if overwrite:
             os.replace(draft, target)
         else:

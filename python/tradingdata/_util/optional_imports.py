@@ -125,7 +125,7 @@ def versions() -> dict[str, str]:
         "pybind11": _core.pybind11_version,
     }
     installed = _installed()
-    libraries = (*MINIMUM, "rich", "certifi")
+    libraries = (*MINIMUM, "certifi")
     return by_name | {name: installed.get(name, "not installed") for name in libraries}
 
 

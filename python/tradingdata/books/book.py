@@ -267,7 +267,7 @@ class Book(Table[Record]):
         issues, the time zone, when and by whom it was fetched, and checksums. A ``.parquet`` file
         has the rows, with unknown fields in a column ``extra``; a ``.csv`` file too, but it does
         not distinguish empty text from none, and a localized book is read back with naive times.
-        Only its owner may read the file.
+        Only its owner may read the file, unless it replaces one, whose mode stays.
 
         Args:
             path: The file, whose name ends in .json, .parquet or .csv.

@@ -1,7 +1,7 @@
 """The command line `tradingdata`.
 
-Importing this package imports neither click nor rich (the extra `[cli]`); `main` does, except for
-`demo`, which needs no extra.
+Importing this package does not import click (the extra `[cli]`); `main` does. `demo` and
+`--version` also run without it.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     import sys
 
-    from tradingdata._util.optional_imports import require
+    from tradingdata._util.optional_imports import require, show_versions
 
-    # Also an installation without the extra has versions to show.
-    libraries = () if list(arguments) == ["--version"] else ("click", "rich")
     try:
-        for library in libraries:
-            require(library, "cli", "the command line")
+        require("click", "cli", "the command line")
     except ImportError as missing:
         if list(arguments) == ["demo"]:
             from tradingdata.sandbox.demo import show
 
             show(sys.stdout)
-            return 0
-        print(f"tradingdata: {missing}", file=sys.stderr)
-        return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
+        elif list(arguments) == ["--version"]:
+            show_versions(sys.stdout)
+        else:
+            print(f"tradingdata: {missing}", file=sys.stderr)
+            return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
+        return 0
     from .app import run
 
     return run(arguments)

@@ -8,41 +8,98 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import cast
 
-from tradingdata._util.declarations import BOOK_CALLS, RECORDS
+import click
+
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 from .errors import Code, code_of, for_a_terminal
+from .parameters import Group, option, write_section
 from .terminal import problem
-
-if TYPE_CHECKING:
-    from . import archive, check, commands, profiles, results, sandbox, watch  # noqa: F401
 
 PROGRAM = "tradingdata"
 
-# The commands and groups that each module registers. A module is imported when its command runs.
-_MODULES: dict[str, tuple[str, ...]] = {
-    "archive": ("archive",),
-    "check": ("check",),
-    "commands": (
-        *(RECORDS[call["record"]]["noun"][1] for call in BOOK_CALLS.values()),
-        *("search", "stock"),
-    ),
-    "profiles": ("profiles",),
+# The commands of each module, which is imported when one of them runs, in the order of the help.
+_MODULES = {
+    "commands": ("check", "trades", "orders", "search", "stock", "profiles", "demo", "sandbox"),
     "results": ("positions", "pnl", "reconcile", "quality"),
-    "sandbox": ("demo", "sandbox"),
     "watch": ("watch",),
+    "archive": ("archive",),
 }
 _SECRET_OPTION = re.compile(
     r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
 )
 _LONG_WORD = re.compile(r"[\w.~+/-]{16,}")
+# Names of columns and options, and values such as days, which have no letters.
+_HARMLESS = re.compile(r"[a-z_-]+|[\d./-]*[./-][\d./-]*")
 _NO_TOKENS_HERE = (
     "a token on the command line is visible to other users and stored in the shell's history: "
     "set TRADINGDATA_ACCESS_TOKEN, or use a profile (--profile NAME)"
 )
+
+
+class _Program(Group):
+    """The commands, each imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the names of the commands."""
+        return [name for names in _MODULES.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Returns a command, or None if there is none of that name."""
+        for module, names in _MODULES.items():
+            if cmd_name in names:
+                command = getattr(import_module(f".{module}", __package__), cmd_name)
+                return cast("click.Command", command)
+        return None
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples and the exit codes."""
+        super().format_epilog(ctx, formatter)
+        width, lines = formatter.width - 9, []
+        for code in Code:
+            first, *others = wrap(code.meaning, width)
+            lines += [f"{code:>3}  {first}", *(f"     {other}" for other in others)]
+        write_section(formatter, "Exit codes", lines)
+
+
+def _show_versions(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        show_versions(sys.stdout)
+        context.exit()
+
+
+_SETTINGS = {
+    "help_option_names": ["-h", "--help"],
+    "show_default": True,
+}
+
+
+@click.group(cls=_Program, context_settings=_SETTINGS)
+@option(
+    "--version",
+    "Show the installed versions.",
+    is_eager=True,
+    expose_value=False,
+    callback=_show_versions,
+)
+def program() -> None:
+    """Trade book, order book and stock search of the Trading Data Service.
+
+    Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
+    (--profile NAME, TRADINGDATA_PROFILE). A token is never an argument.
+
+    For completion in bash, run: eval "$(_TRADINGDATA_COMPLETE=bash_source tradingdata)"
+
+    Examples:
+    tradingdata demo
+    tradingdata check
+    tradingdata trades --where symbol=INFY -o infy.csv
+    """
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -52,22 +109,11 @@ def run(arguments: Sequence[str]) -> int:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)
             return Code.USAGE
-        if list(arguments) == ["--version"]:  # needs none of the libraries of commands
-            show_versions(sys.stdout)
-            result: object = None
-        else:
-            load_commands(arguments[0] if arguments else "")
-            from .program import result_of
-
-            result = result_of(PROGRAM, arguments)
+        result = _result_of(arguments)
         sys.stdout.flush()
         return result if isinstance(result, int) else Code.OK
     except KeyboardInterrupt:
         return Code.INTERRUPTED
-    except SystemExit as end:  # raised by rich
-        if isinstance(end.__context__, BrokenPipeError):
-            return Code.BROKEN_PIPE
-        raise
     except Exception as error:
         if isinstance(error, OSError) and is_closed_pipe(error):
             return Code.BROKEN_PIPE
@@ -79,17 +125,26 @@ def run(arguments: Sequence[str]) -> int:
         return _report(error, arguments)
 
 
-def load_commands(name: str = "") -> None:
-    """Imports the module of a command, or all modules if it is the name of none."""
-    modules = [module for module, commands in _MODULES.items() if name in commands]
-    for module in modules or _MODULES:
-        import_module(f".{module}", __package__)
+def _result_of(arguments: Sequence[str]) -> object:
+    """Returns the result of a command, or the exit code of a completion in the shell."""
+    variable = f"_{PROGRAM.upper()}_COMPLETE"
+    if instruction := os.environ.get(variable):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(program, {}, PROGRAM, variable, instruction)
+    alone = list(arguments) in ([], ["archive"])  # a group, which shows its help
+    try:
+        words, width = [*arguments, *(["--help"] if alone else [])], get_terminal_size().columns
+        with program.make_context(PROGRAM, words, terminal_width=min(width, 100) - 2) as context:
+            return program.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Writes the message of an error; returns its exit code."""
     code = code_of(error)
-    if hasattr(error, "format_message"):  # raised by click
+    if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else PROGRAM
         message = _without_long_words(error.format_message(), arguments)
@@ -109,14 +164,11 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _without_long_words(message: str, arguments: Sequence[str]) -> str:
-    """Removes long words of the arguments from a message: one may be a misplaced token.
-
-    Names of columns and options may be shown, and paths.
-    """
+    """Removes long words of the arguments from a message: one may be a misplaced token."""
     for argument in arguments:
         for word in _LONG_WORD.findall(argument):
             folder, slash, _ = word.rpartition("/")
             is_path = os.path.exists(word) or (slash and os.path.isdir(folder))
-            if not is_path and not re.fullmatch("[a-z_-]+", word):
+            if not is_path and not _HARMLESS.fullmatch(word):
                 message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message

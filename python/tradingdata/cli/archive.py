@@ -5,129 +5,113 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from tradingdata.books.book import OrderBook, TradeBook
 from tradingdata.display.text import counted
 from tradingdata.errors import ArchiveError
 
+from . import parameters
 from .errors import UsageError, fitting
-from .options import (
-    GROUPS,
-    BookOutput,
-    Connection,
-    Keep,
-    Output,
-    RowOptions,
-    argument,
-    command,
-    option,
-    received,
-    switch,
-)
 from .output import Destination, book_destination, write_lines
+from .parameters import PATH, Given, Group, client_of, option, received, together
 from .terminal import remark, write_out
 
 if TYPE_CHECKING:
     from tradingdata.archive import Archive
 
-GROUPS["archive"] = (
-    "Keep every day's books in an archive.\n\nThe service clears its order book after the session.",
-    """
-tradingdata archive fetch books
-tradingdata archive trades books 2026-11-20
-tradingdata archive missing books 2026-11-01 2026-11-20
-""",
+_path = click.argument("path", metavar="ARCHIVE", help="The archive's folder or address.")
+_stored = together(_path, parameters.keep_personal_data)
+account = option("--account LABEL", "Only this account (default: all).")
+holidays = option("--holidays DAY,...", "Weekdays on which the exchanges were closed.")
+days = together(
+    account,
+    option("--missing-ok", "Only warn about days that were never fetched."),
+    holidays,
 )
-Holidays = Annotated[str, option("Weekdays on which the exchanges were closed.", "DAY,...")]
-Account = Annotated[str | None, option("Only this account (default: all).", "LABEL")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stored:
-    """An existing archive."""
-
-    path: Annotated[str, argument("The archive's folder or address.", "ARCHIVE")]
-    keep_personal_data: Keep = False
-
-    def open(self, holidays: str = "") -> Archive:
-        """Opens it; never creates one."""
-        from tradingdata.archive import Archive
-
-        closed = [day.strip() for day in holidays.split(",") if day.strip()]
-        keep = self.keep_personal_data
-        return fitting(
-            lambda: Archive(self.path, create=False, keep_personal_data=keep, holidays=closed)
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DayRange:
-    """Days and accounts of an archive."""
-
-    start: Annotated[
-        str | None, argument("First day, such as 2026-11-20 (default: all days).", "START")
-    ] = None
-    end: Annotated[str | None, argument("Last day (default: same as START).", "END")] = None
-    account: Account = None
-    missing_ok: Annotated[
-        bool, switch("--missing-ok", "Only warn about days that were never fetched.")
-    ] = False
-    holidays: Holidays = ""
-
-    def read(self, stored: Stored, name: str, *arguments: Any) -> Any:
-        """Returns the result of a method of the archive for these days.
-
-        Missing days are an error, or a warning on standard error with ``missing_ok``.
-        """
-        work = getattr(stored.open(self.holidays), name)
-        work = partial(work, *arguments, self.start, self.end, account=self.account)
-        try:
-            return received(lambda: fitting(work))
-        except ArchiveError as error:
-            if not (self.missing_ok and error.missing):
-                raise
-            from tradingdata.archive.coverage import describe
-
-            remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
-        return received(lambda: fitting(partial(work, missing_ok=True)))
-
-
-@command(
-    "archive fetch",
-    """
-tradingdata archive fetch books
-tradingdata archive fetch books --profile desk1
-""",
+_first = "First day, such as 2026-11-20 (default: all days)."
+_last = "Last day (default: same as START)."
+_range = together(
+    click.argument("start", required=False, metavar="[START]", help=_first),
+    click.argument("end", required=False, metavar="[END]", help=_last),
+    days,
 )
-def fetch(
-    path: Annotated[str, argument("The archive's folder; created if needed.", "ARCHIVE")],
-    connection: Connection,
-    tz: Annotated[str | None, option("Time zone of the days (Asia/Kolkata).", "ZONE")] = None,
-    keep_personal_data: Keep = False,
-) -> None:
+
+
+@click.group(cls=Group)
+def archive() -> None:
+    """Keep every day's books in an archive.
+
+    The service clears its order book after the session.
+
+    Examples:
+    tradingdata archive fetch books
+    tradingdata archive trades books 2026-11-20
+    tradingdata archive missing books 2026-11-01 2026-11-20
+    """
+
+
+def open_archive(given: Given, path: str) -> Archive:
+    """Opens an existing archive; never creates one."""
+    from tradingdata.archive import Archive
+
+    closed = [day.strip() for day in (given.get("holidays") or "").split(",") if day.strip()]
+    keep = given.get("keep_personal_data", False)
+    return fitting(lambda: Archive(path, create=False, keep_personal_data=keep, holidays=closed))
+
+
+def read_days(given: Given, path: str, name: str, *arguments: Any) -> Any:
+    """Returns the result of a method of an archive for some days.
+
+    Missing days are an error, or with ``--missing-ok`` a warning on standard error.
+    """
+    work = getattr(open_archive(given, path), name)
+    work = partial(work, *arguments, given["start"], given["end"], account=given["account"])
+    try:
+        return received(lambda: fitting(work))
+    except ArchiveError as error:
+        if not (given["missing_ok"] and error.missing):
+            raise
+        from tradingdata.archive.coverage import describe
+
+        remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
+    return received(lambda: fitting(partial(work, missing_ok=True)))
+
+
+@archive.command
+@click.argument("path", metavar="ARCHIVE", help="The archive's folder; created if needed.")
+@parameters.connection
+@option("--tz ZONE", "Time zone of the days (Asia/Kolkata).")
+@parameters.keep_personal_data
+def fetch(path: str, tz: str | None, **given: Any) -> None:
     """Fetch and keep today's orders and trades.
 
     For a cron job after the close. Fetches both books even if one fails, and logs each response
     and each failure in the archive.
+
+    Examples:
+    tradingdata archive fetch books
+    tradingdata archive fetch books --profile desk1
     """
     from tradingdata.archive import Archive
 
-    archive = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep_personal_data))
-    with connection.client(keep_personal_data=keep_personal_data) as client:
+    keep = given["keep_personal_data"]
+    books = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep))
+    with client_of(given, "keep_personal_data") as client:
         try:
-            fetched = received(lambda: archive.fetch(client))
+            fetched = received(lambda: books.fetch(client))
         except ArchiveError as error:
             _rescue(error, path)
             raise
     for entry in fetched:
-        days, rows = ", ".join(map(str, entry.days)), counted(entry.rows, "row")
+        at, rows = ", ".join(map(str, entry.days)), counted(entry.rows, "row")
         known = "" if entry.stored or not entry.rows else ", which were stored before"
-        write_out(f"{entry.book:<6}  {days}  {rows}{known}\n".encode())
+        write_out(f"{entry.book:<6}  {at}  {rows}{known}\n".encode())
 
 
 def _rescue(error: ArchiveError, archive: str) -> None:
@@ -147,32 +131,28 @@ def _rescue(error: ArchiveError, archive: str) -> None:
             remark(f"the {name} could not be saved elsewhere either", "red")
 
 
-@command(
-    "archive add",
-    """
-tradingdata archive add books orders.json trades.json
-tradingdata archive add books old.json --account desk1
-""",
+@archive.command
+@_path
+@click.argument(
+    *("saved",), type=PATH, nargs=-1, required=True, metavar="SAVED...", help="Files of save()."
 )
-def add(
-    stored: Stored,
-    saved: Annotated[
-        list[Path], argument("Files written by the save() method of a book.", "SAVED...")
-    ],
-    account: Annotated[
-        str | None, option("Account of the books, if the files do not name it.", "LABEL")
-    ] = None,
-) -> None:
+@parameters.keep_personal_data
+@option("--account LABEL", "Account of the books, if the files do not name it.")
+def add(path: str, saved: tuple[Path, ...], keep_personal_data: bool, account: str | None) -> None:
     """Add books that were saved to files.
 
     Rows that were stored before are not stored again.
+
+    Examples:
+    tradingdata archive add books orders.json trades.json
+    tradingdata archive add books old.json --account desk1
     """
     from tradingdata.archive import Archive
 
-    books = [_load(file, stored.keep_personal_data) for file in saved]
-    archive = Archive(stored.path, keep_personal_data=stored.keep_personal_data)
+    books = [_load(file, keep_personal_data) for file in saved]
+    target = Archive(path, keep_personal_data=keep_personal_data)
     for file, book in zip(saved, books, strict=True):
-        entry = fitting(lambda book=book: archive.add(book, account=account))  # type: ignore[misc]
+        entry = fitting(partial(target.add, book, account=account))
         known = "" if entry.stored or not entry.rows else ", which were stored before"
         line = f"{file}: {counted(entry.rows, entry.book.removesuffix('s'))}{known}\n"
         write_out(line.encode())
@@ -185,93 +165,101 @@ def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
     raise UsageError(f"{path} is not a saved book: give files written by save()")
 
 
-def _register_book(name: str, record: str) -> None:
-    """Registers the command that shows the trades or the orders of some days."""
-
-    def show(stored: Stored, only: RowOptions, output: BookOutput, days: DayRange) -> None:
-        destination = book_destination(record, output, only)
-        destination.take(days.read(stored, name))
-
-    show.__doc__ = (
-        f"Show the {name} of some days, or save them.\n\nShows the newest state of each. A day "
-        f"that was never fetched is an error, so that it is not mistaken for one without {name}."
-    )
-    examples = (
-        f"tradingdata archive {name} books 2026-11-20\n"
-        f"tradingdata archive {name} books -o all.parquet"
-    )
-    command(f"archive {name}", examples)(show)
+_book_options = together(_stored, parameters.selection, parameters.book_output, _range)
 
 
-_register_book("trades", "Trade")
-_register_book("orders", "Order")
+@archive.command
+@_book_options
+def trades(**given: Any) -> None:
+    """Show the trades of some days, or save them.
+
+    Shows the newest state of each. A day that was never fetched is an error, so that it is not
+    mistaken for one without trades.
+
+    Examples:
+    tradingdata archive trades books 2026-11-20
+    tradingdata archive trades books -o all.parquet
+    """
+    book_destination("Trade", given).take(read_days(given, given["path"], "trades"))
 
 
-@command(
-    "archive missing",
-    r"""
-tradingdata archive missing books 2026-11-01 2026-11-20
-tradingdata archive missing books 2026-11-09 2026-11-13 \
-  --holidays 2026-11-10 --after 15:30
-""",
-)
-def missing(
-    stored: Stored,
-    start: Annotated[str, argument("First day, such as 2026-11-01.", "START")],
-    end: Annotated[str | None, argument("Last day (default: same as START).", "END")] = None,
-    account: Account = None,
-    holidays: Holidays = "",
-    after: Annotated[
-        str | None, option("Count only fetches at this time of day or later.", "TIME")
-    ] = None,
-) -> None:
+@archive.command
+@_book_options
+def orders(**given: Any) -> None:
+    """Show the orders of some days, or save them.
+
+    Shows the newest state of each. A day that was never fetched is an error, so that it is not
+    mistaken for one without orders.
+
+    Examples:
+    tradingdata archive orders books 2026-11-20
+    tradingdata archive orders books -o all.parquet
+    """
+    book_destination("Order", given).take(read_days(given, given["path"], "orders"))
+
+
+@archive.command
+@_stored
+@click.argument("start", metavar="START", help="First day, such as 2026-11-01.")
+@click.argument("end", required=False, metavar="[END]", help=_last)
+@account
+@holidays
+@option("--after TIME", "Count only fetches at this time of day or later.")
+def missing(path: str, start: str, end: str | None, after: str | None, **given: Any) -> None:
     """Show weekdays without a fetch.
 
     A day counts as missing if one of the two books was not fetched.
+
+    Examples:
+    tradingdata archive missing books 2026-11-01 2026-11-20
+    tradingdata archive missing books 2026-11-09 2026-11-13 --holidays 2026-11-10 --after 15:30
     """
-    archive = stored.open(holidays)
-    gaps = fitting(lambda: archive.missing(start, end, after=after, account=account))
+    books = open_archive(given, path)
+    gaps = fitting(lambda: books.missing(start, end, after=after, account=given["account"]))
     rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in gaps]
     write_lines(("day", "account", "books"), rows)
 
 
-@command(
-    "archive sql",
-    r"""
-tradingdata archive sql books \
-  "SELECT received_at, day, book, rows, error FROM fetches"
-tradingdata archive sql books \
-  "SELECT day, count(*) FROM trades GROUP BY day"
-""",
-)
-def sql(
-    stored: Stored,
-    query: Annotated[str, argument("An SQL query (DuckDB).", "QUERY")],
-    output: Output,
-    days: DayRange,
-) -> None:
+@archive.command
+@_stored
+@click.argument("query", metavar="QUERY", help="An SQL query (DuckDB).")
+@parameters.output
+@_range
+def sql(path: str, query: str, **given: Any) -> None:
     """Query the archive in SQL.
 
     The views trades, orders, order_states and fetches have the days asked for. The first three have
     the service's fields, and account, day and received_at.
+
+    Examples:
+    tradingdata archive sql books "SELECT received_at, day, book, rows, error FROM fetches"
+    tradingdata archive sql books "SELECT day, count(*) FROM trades GROUP BY day"
     """
-    destination = Destination(output)
-    destination.take(days.read(stored, "sql", query))
+    Destination(given).take(read_days(given, path, "sql", query))
 
 
-@command("archive verify", "tradingdata archive verify books")
-def verify(stored: Stored) -> None:
-    """Verify every byte of every file."""
-    rows = counted(stored.open().verify(), "row")
+@archive.command
+@_stored
+def verify(path: str, **given: Any) -> None:
+    """Verify every byte of every file.
+
+    Examples:
+    tradingdata archive verify books
+    """
+    rows = counted(open_archive(given, path).verify(), "row")
     write_out(f"{rows} verified\n".encode())
 
 
-@command("archive compact", "tradingdata archive compact books")
-def compact(stored: Stored) -> None:
+@archive.command
+@_stored
+def compact(path: str, **given: Any) -> None:
     """Merge small files.
 
     Run it monthly. Keeps all states of all records. Deletes files that were merged a day ago, and
     what killed programs left.
+
+    Examples:
+    tradingdata archive compact books
     """
-    files = counted(max(stored.open().compact(), 0), "fewer file")
+    files = counted(max(open_archive(given, path).compact(), 0), "fewer file")
     write_out(f"{files}\n".encode())

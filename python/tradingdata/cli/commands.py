@@ -1,80 +1,92 @@
-"""The commands that show a book, search, or look up a stock."""
+"""The commands that show books and stocks, that look after the setup, and that need no account."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+import sys
+import time
+from collections.abc import Callable
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
-from tradingdata._util.declarations import BOOK_CALLS, RECORDS
+import click
+
+from tradingdata._util.plans import Result
 from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
+from tradingdata.display.text import counted, group, printable
+from tradingdata.errors import TradingDataError
 
-from .errors import fitting, for_a_terminal
-from .options import BookOutput, Care, Connection, RowOptions, argument, command, option, received
-from .output import book_destination
-from .terminal import remark
+from . import parameters, terminal
+from .errors import Code, UsageError, code_of, fitting, for_a_terminal
+from .output import book_destination, write_lines
+from .parameters import COUNT, Command, Given, client_of, option, received
+from .terminal import remark, write_out
 
-_EXAMPLES = {
-    "trades": """
-tradingdata trades
-tradingdata trades -w symbol=INFY,TCS -c symbol,traded_price
-tradingdata trades -o trades.parquet
-tradingdata trades --format csv | head
-""",
-    "orders": """
-tradingdata orders
-tradingdata orders --where status=Pending
-tradingdata orders -c symbol,reason_description | less
-tradingdata orders -o orders.xlsx --force
-""",
-}
+if TYPE_CHECKING:
+    from tradingdata.client.client import Client
+    from tradingdata.sandbox import Service
 
-
-def _register_book(call: str, record: str) -> None:
-    """Registers the command that shows the book of a call."""
-
-    def show(connection: Connection, only: RowOptions, output: BookOutput, care: Care) -> None:
-        destination = book_destination(record, output, only)
-        with connection.client(**vars(care)) as client:
-            book = received(getattr(client, call))
-        destination.take(book)
-
-    show.__doc__ = f"Show the {call.replace('_', ' ')}, or save it to a file."
-    name = RECORDS[record]["noun"][1]
-    examples = f"tradingdata {name}\ntradingdata {name} -o {name}.parquet"
-    command(name, _EXAMPLES.get(name, examples))(show)
-
-
-for _call in BOOK_CALLS.values():
-    _register_book(_call["name"], _call["record"])
-
-
-@command(
-    "search",
-    """
-tradingdata search tata
-tradingdata search bank --limit 20
-tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
-""",
+_CARE = ("strict", "keep_personal_data")
+_book_options = parameters.together(
+    parameters.connection, parameters.selection, parameters.book_output, parameters.care
 )
-def search(
-    query: Annotated[str, argument("Company name, NSE symbol or BSE code.", "QUERY")],
-    connection: Connection,
-    only: RowOptions,
-    output: BookOutput,
-    care: Care,
-    page_size: Annotated[
-        int | None, option("Number of stocks to request per page.", "N", min=1)
-    ] = None,
-) -> None:
+
+
+@click.command(cls=Command)
+@_book_options
+def trades(**given: Any) -> None:
+    """Show the trade book, or save it to a file.
+
+    Examples:
+    tradingdata trades
+    tradingdata trades -w symbol=INFY,TCS -c symbol,traded_price
+    tradingdata trades -o trades.parquet
+    tradingdata trades --format csv | head
+    """
+    _show_book("trade_book", "Trade", given)
+
+
+@click.command(cls=Command)
+@_book_options
+def orders(**given: Any) -> None:
+    """Show the order book, or save it to a file.
+
+    Examples:
+    tradingdata orders
+    tradingdata orders --where status=Pending
+    tradingdata orders -c symbol,reason_description | less
+    tradingdata orders -o orders.xlsx --force
+    """
+    _show_book("order_book", "Order", given)
+
+
+def _show_book(call: str, record: str, given: Given) -> None:
+    destination = book_destination(record, given)
+    with client_of(given, *_CARE) as client:
+        book = received(getattr(client, call))
+    destination.take(book)
+
+
+@click.command(cls=Command)
+@click.argument("query", metavar="QUERY", help="Company name, NSE symbol or BSE code.")
+@_book_options
+@option("--page-size N", "Number of stocks to request per page.", COUNT)
+def search(query: str, page_size: int | None, **given: Any) -> None:
     """Search the stocks of NSE and BSE.
 
     Reads all pages; with --limit, unless --where or --sort need all, only the first ones. Needs no
     token.
+
+    Examples:
+    tradingdata search tata
+    tradingdata search bank --limit 20
+    tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
     """
-    destination = book_destination("Stock", output, only)
-    with connection.client(token=False, **vars(care)) as client:
-        most = None if only.where or only.sort else only.limit
+    destination = book_destination("Stock", given)
+    with client_of(given, *_CARE, token=False) as client:
+        most = None if given["where"] or given["sort"] else given["limit"]
         matches = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
         book = received(matches.all)
     destination.take(book)
@@ -83,28 +95,190 @@ def search(
         remark(for_a_terminal(doubt), style="yellow")
 
 
-@command(
-    "stock",
-    """
-tradingdata stock RELIANCE
-tradingdata stock 500325
-tradingdata stock TCS --format json
-""",
-)
-def stock(
-    identifier: Annotated[
-        str,
-        argument("Exact NSE symbol or BSE code; or an ISIN, if the service finds it.", "SYMBOL"),
-    ],
-    connection: Connection,
-    output: BookOutput,
-) -> None:
+_SYMBOL = "Exact NSE symbol or BSE code; or an ISIN, if the service finds it."
+
+
+@click.command(cls=Command)
+@click.argument("identifier", metavar="SYMBOL", help=_SYMBOL)
+@parameters.connection
+@parameters.book_output
+def stock(identifier: str, **given: Any) -> None:
     """Show one stock, field by field.
 
     Needs no token.
+
+    Examples:
+    tradingdata stock RELIANCE
+    tradingdata stock 500325
+    tradingdata stock TCS --format json
     """
-    destination = book_destination("Stock", output)
+    destination = book_destination("Stock", given)
     fitting(lambda: words("SYMBOL", identifier, takes=TAKES))
-    with connection.client(token=False) as client:
+    with client_of(given, token=False) as client:
         listed = client.stock(identifier)
     destination.take_one(StockList([listed]))
+
+
+@click.command(cls=Command)
+@parameters.connection
+def check(**given: Any) -> int:
+    """Check settings, network and token.
+
+    Prints a line each for settings, search and token. A line that fails says what to do, and the
+    exit code is that of the first one. Makes a search and fetches the order book.
+
+    Examples:
+    tradingdata check
+    tradingdata check --profile desk1
+    tradingdata check && python strategy.py
+    """
+    with client_of(given, token=False) as client:
+        account = f", account {client.account}" if client.account else ""
+        codes = [
+            _step("settings", lambda: f"{client.base_url}{account}"),
+            _step("search  ", lambda: _searched(client)),
+            _step("token   ", lambda: _accepted(client)),
+        ]
+    return next(filter(None, codes), Code.OK)
+
+
+def _step(name: str, work: Callable[[], str]) -> Code:
+    """Prints what a step returns, or why it failed and what to do; returns its exit code."""
+    state, style, code = "ok  ", "green", Code.OK
+    try:
+        text = work()
+    except (TradingDataError, OSError) as error:
+        state, style, code, text = "FAIL", "red", code_of(error), for_a_terminal(error)
+    before, screen = f"{state}  {name}  ", terminal.screen()
+    lines = [printable(text)]
+    if screen is None:
+        write_out(f"{before}{lines[0]}\n".encode())
+    else:
+        lines = wrap(lines[0], max(20, screen.width - len(before)), break_long_words=False)
+        lines = [" " * len(before) + line for line in lines]
+        lines[0] = screen.paint(state, style) + before[len(state) :] + lines[0].lstrip()
+        screen.show(lines)
+    return code
+
+
+def _searched(client: Client) -> str:
+    took, _ = _timed(lambda: client.search("INFY").first(1))
+    return f"response in {group(took, 1)} ms, without a token"
+
+
+def _accepted(client: Client) -> str:
+    took, book = _timed(lambda: received(client.order_book))
+    return f"accepted: {counted(len(book), 'order')} today, in {group(took, 1)} ms"
+
+
+def _timed(call: Callable[[], Result]) -> tuple[float, Result]:
+    """Returns the milliseconds that a call takes, and its result."""
+    started = time.perf_counter()
+    result = call()
+    return (time.perf_counter() - started) * 1000, result
+
+
+@click.command(cls=Command)
+def profiles() -> None:
+    """Show the profiles.
+
+    Shows addresses, accounts and where the tokens are, but no token. To add a profile, edit the
+    file that is named below the list.
+
+    Examples:
+    tradingdata profiles
+    tradingdata trades --profile desk1
+    """
+    from tradingdata.client.profiles import read_profiles
+
+    known = read_profiles()
+    rows = []
+    for name, table in known.tables.items():
+        if not isinstance(table, dict):
+            continue
+        token = "in the profile" if "access_token" in table else table.get("access_token_file")
+        # The client refuses an address with a user name or password; do not show them here.
+        address = getattr(table.get("base_url"), "value", "")
+        address = re.sub("//.*@", "//", str(address), flags=re.DOTALL) or None
+        rows.append((name, address, table.get("tz"), table.get("account", name), token))
+    write_lines(("profile", "base_url", "tz", "account", "token"), rows)
+    remark(f"in {known.path}")
+
+
+@click.command(cls=Command)
+def demo() -> None:
+    """Show the calls on a simulated trading day.
+
+    Needs no account and no network.
+
+    Examples:
+    tradingdata demo
+    """
+    from tradingdata.sandbox.demo import show
+
+    show(sys.stdout)
+
+
+_ACCOUNTS = "Number of accounts, or their labels separated by commas."
+_SPEED = "Market seconds per second from 09:15 (default: the day is over)."
+_MOST_DIGITS = 4  # of a number of accounts
+
+
+@click.command(cls=Command)
+@option("--port N", "Port to listen on; 0 picks a free one.", int, default=8765)
+@option("--seed N", "Seed of the random trading day.", int, default=0)
+@option("--day DATE", "The trading day.", default="2026-11-20")
+@option("--speed N", _SPEED, float)
+@option("--accounts N|A,B,...", _ACCOUNTS, default="1")
+@option("--orders N", "Number of orders of each account in the day.", int, default=200)
+def sandbox(accounts: str, **given: Any) -> None:
+    """Run a simulated service on this computer.
+
+    Runs until Ctrl-C. Paste the two lines that it prints into another terminal to use it there.
+
+    Examples:
+    tradingdata sandbox
+    tradingdata sandbox --speed 60
+    tradingdata sandbox --accounts desk1,desk2 --port 0
+    """
+    import errno
+    import signal
+
+    from tradingdata._util.platform import ending_signals
+    from tradingdata.sandbox import start
+
+    if accounts.isdigit() and len(accounts) > _MOST_DIGITS:
+        raise UsageError("--accounts takes a number below 10,000, or labels")
+    labels = int(accounts) if accounts.isdigit() else accounts.split(",")
+    try:
+        service = fitting(lambda: start(**given, accounts=labels))
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        raise UsageError(f"--port: {error.strerror}; --port 0 chooses a free one") from None
+    # SIGINT too, because shells start background processes with SIGINT ignored.
+    for number in ending_signals():
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with service:
+            print(_welcome(service), flush=True)
+            while True:
+                # Short waits: a signal that arrives just before a wait would not interrupt it.
+                time.sleep(0.5)
+    except KeyboardInterrupt:
+        print("\nstopped", flush=True)
+
+
+def _welcome(service: Service) -> str:
+    from tradingdata._util.platform import set_variable
+
+    moves = "the day is running" if service.speed else "the day is over"
+    lines = [
+        f"tradingdata sandbox at {service.base_url}",
+        f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop",
+        "",
+        set_variable("TRADINGDATA_BASE_URL", service.base_url),
+        set_variable("TRADINGDATA_ACCESS_TOKEN", service.token()),
+    ]
+    lines += [f"# {label}: {service.token(label)}" for label in service.accounts[1:]]
+    return "\n".join(lines)

@@ -1,49 +1,86 @@
-"""Writes data to standard output, and remarks and errors to standard error."""
+"""Standard output as a terminal, and remarks and errors on standard error."""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
-from io import StringIO
-from typing import TYPE_CHECKING, Any
+from errno import EPIPE
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from tradingdata.display.text import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Sequence
+
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 
-def console(**options: Any) -> Console:
-    """Returns a console that shows text as it is."""
-    from rich.console import Console  # takes 50 ms, and most output is no terminal's
+class Screen:
+    """A terminal, whose last lines may be replaced; colours unless ``NO_COLOR`` is set."""
 
-    return Console(highlight=False, markup=False, emoji=False, **options)
+    live: ClassVar[Screen | None] = None  # the one with such lines
+
+    def __init__(self, file: TextIO, size: tuple[int, int] | None = None) -> None:
+        self.file = file
+        self.width, self.height = size or get_terminal_size()
+        self._has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._last: Sequence[str] = ()
+
+    def paint(self, text: str, style: str) -> str:
+        """Returns text in a style."""
+        is_plain = not (style and text and self._has_colours)
+        return text if is_plain else f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+    def fit(self, text: str) -> list[str]:
+        """Returns text in lines that fit, but does not break addresses and paths."""
+        return wrap(text, self.width, break_long_words=False, break_on_hyphens=False)
+
+    def show(self, lines: Sequence[str], style: str = "") -> None:
+        """Writes lines, above those that may be replaced."""
+        last = self._last
+        self.replace(())
+        self._write([self.paint(line, style) for line in lines])
+        self.replace(last)
+
+    def replace(self, lines: Sequence[str]) -> None:
+        """Replaces the last lines."""
+        if self._last:  # up, and clears the rest of the screen
+            self._write([f"\x1b[{len(self._last)}A\x1b[J"], end="")
+        self._write(lines)
+        self._last, Screen.live = lines, self if lines else None
+
+    def leave(self) -> None:
+        """Leaves the last lines where they are."""
+        self._last, Screen.live = (), None
+
+    def _write(self, lines: Sequence[str], end: str = "\n") -> None:
+        import click  # which translates styles for Windows
+
+        click.echo("".join(line + end for line in lines), self.file, nl=False, color=True)
 
 
-def screen() -> Console | None:
-    """Returns a console if standard output is a terminal, else None."""
-    return console() if sys.stdout.isatty() else None
+def screen() -> Screen | None:
+    """Returns standard output if it is a terminal, else None."""
+    return Screen(sys.stdout) if sys.stdout.isatty() else None
 
 
 def remark(text: str, style: str = "dim") -> None:
     """Writes a line to standard error, which is not part of the data, if it can be written."""
-    line = printable(text) + "\n"
-    if watched():
-        written = StringIO()  # because rich ends the program where it cannot write
-        console(file=written, force_terminal=True).print(printable(text), style=style)
-        line = written.getvalue()
+    text = printable(text)
     with suppress(OSError):
-        sys.stderr.write(line)  # which a live table replaces, to write above itself
+        if sys.stderr.isatty():
+            terminal = Screen.live or Screen(sys.stderr)
+            terminal.show(terminal.fit(text), style)
+        else:
+            sys.stderr.write(text + "\n")
 
 
 def problem(text: str) -> None:
     """Writes an error as one line, red on a terminal."""
     remark("error: " + " ".join(text.split()), "red")
-
-
-def watched() -> bool:
-    """Returns whether standard error is a terminal."""
-    return sys.stderr.isatty()
 
 
 def write_out(data: bytes) -> None:
@@ -53,3 +90,16 @@ def write_out(data: bytes) -> None:
     while left:
         left = left[sys.stdout.buffer.write(left) :]
     sys.stdout.buffer.flush()
+
+
+def end_with_the_reader() -> None:
+    """Raises BrokenPipeError if standard output is a pipe that nobody reads any more."""
+    import select
+
+    events: list[tuple[int, int]] = []
+    with suppress(AttributeError, ValueError, OSError):  # on Windows; if it is no file
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        events = poll.poll(0)
+    if any(event & select.POLLERR for _, event in events):
+        raise BrokenPipeError(EPIPE, "nobody reads the output")

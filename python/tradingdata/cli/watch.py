@@ -5,14 +5,11 @@ from __future__ import annotations
 import json as json_format
 import subprocess
 from collections import Counter
-from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.text import Text
+import click
 
 from tradingdata import _core
 from tradingdata._util import validate
@@ -21,6 +18,7 @@ from tradingdata.display.text import (
     Layout,
     Shown,
     counted,
+    cut,
     field_text,
     group,
     instrument_name,
@@ -30,20 +28,11 @@ from tradingdata.display.text import (
 from tradingdata.display.view import VIEWS
 from tradingdata.watch.polling import time_left
 
+from . import parameters, terminal
 from .errors import UsageError, fitting, for_a_terminal
-from .options import (
-    Chosen,
-    Connection,
-    Filter,
-    RowChoice,
-    chosen_columns,
-    command,
-    option,
-    received,
-    switch,
-)
-from .output import fitting_table, tone_style
-from .terminal import remark, screen, watched, write_out
+from .output import painted, tone_style
+from .parameters import COUNT, PATH, Command, RowChoice, chosen_columns, client_of, option, received
+from .terminal import Screen, end_with_the_reader, remark, write_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,76 +43,65 @@ if TYPE_CHECKING:
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
 _MOST_FIELDS = 4
-_AROUND = 10  # lines of the screen that are not orders: headings, cursor, the latest changes
-_FRESH = "bold"  # colours are left to the statuses
+_AROUND = 11  # lines of the screen that are not orders: headings, cursor, the latest changes
 
 
-@command(
-    "watch",
-    """
-tradingdata watch
-tradingdata watch -i 2 --where symbol=INFY,TCS
-tradingdata watch --until 15:30 --json > changes.ndjson
-tradingdata watch -w status=Error --on-change ./alert.sh --state seen.json
-""",
+_ON_CHANGE = (
+    "Shell command to run on changes, when the book is cleared, and when polls begin to fail; gets "
+    "them as JSON lines on its standard input."
 )
-def watch(
-    connection: Connection,
-    only: Filter,
-    columns: Chosen = None,
-    interval: Annotated[float, option("Time between polls.", "SECONDS", "--interval", "-i")] = 5.0,
-    until: Annotated[
-        str | None, option("End at a time, such as 15:30, on this computer's clock.", "TIME")
-    ] = None,
-    polls: Annotated[int | None, option("End after N polls.", "N", min=1)] = None,
-    json: Annotated[bool, switch("--json", "Write a JSON object for each change.")] = False,
-    on_change: Annotated[
-        str | None,
-        option(
-            "Shell command to run on changes, when the book is cleared, and when polls begin to "
-            "fail; gets them as JSON lines on its standard input.",
-            "CMD",
-        ),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        option(
-            "Keep the orders that were reported in this file, and go on from them after a restart: "
-            "the first poll then reports what has changed since. Its name ends in .json.",
-            "FILE",
-        ),
-    ] = None,
-) -> None:
+_STATE = (
+    "Keep the orders that were reported in this file, and go on from them after a restart: the "
+    "first poll then reports what has changed since. Its name ends in .json."
+)
+_UNTIL = "End at a time, such as 15:30, on this computer's clock."
+
+
+@click.command(cls=Command)
+@parameters.connection
+@parameters.where
+@parameters.columns
+@option("-i --interval SECONDS", "Time between polls.", float, default=5.0)
+@option("--until TIME", _UNTIL)
+@option("--polls N", "End after N polls.", COUNT)
+@option("--json", "Write a JSON object for each change.")
+@option("--on-change CMD", _ON_CHANGE)
+@option("--state FILE", _STATE, PATH)
+def watch(until: str | None, on_change: str | None, state: Path | None, **given: Any) -> None:
     """Show orders as they change.
 
     Prints a line for each change, on a terminal above a table of the orders. A failed poll is
     reported, and the watch goes on, unless the token is refused three times in a row. With --where,
     a change counts if the order matches before or after it.
+
+    Examples:
+    tradingdata watch
+    tradingdata watch -i 2 --where symbol=INFY,TCS
+    tradingdata watch --until 15:30 --json > changes.ndjson
+    tradingdata watch -w status=Error --on-change ./alert.sh --state seen.json
     """
     known = None if state is None else known_orders(state)
-    wanted = RowChoice("Order", only)
-    names = chosen_columns("orders", _core.names_of("Order"), columns) or VIEWS["Order"].columns
-    seconds = fitting(lambda: validate.seconds("--interval", interval))
+    wanted = RowChoice("Order", given)
+    names = chosen_columns("orders", _core.names_of("Order"), given) or VIEWS["Order"].columns
+    seconds = fitting(lambda: validate.seconds("--interval", given["interval"]))
     fitting(lambda: time_left(until, "--until"))
-    console = None if json else screen()
-    live = None
-    if console is not None:
-        live = Live(console=console, auto_refresh=False, redirect_stderr=watched())
+    json, screen = given["json"], None if given["json"] else terminal.screen()
     begun, failing = known is not None, False
-    with connection.client() as client, live or nullcontext():
+    with client_of(given) as client:
         updates = fitting(lambda: client.watch_orders(seconds, previous=known, until=until))
-        for update in _selected(islice(updates, polls), wanted):
+        for update in _selected(islice(updates, given["polls"]), wanted):
             first = not begun and update.missed is None  # in which every order is new
             begun = begun or first
-            if live is None:
-                lines = json_lines(update) if json else map(str, text_lines(update))
+            if screen is None:
+                lines = json_lines(update) if json else (line for line, _ in text_lines(update))
                 write_out("".join(f"{line}\n" for line in lines).encode())
+                end_with_the_reader()
             else:
-                for line in () if first else text_lines(update):
-                    live.console.print(line)
+                for line, style in () if first else text_lines(update):
+                    screen.show(screen.fit(line), style)
                 if update.missed is None:
                     orders = wanted.apply(update.orders)
-                    live.update(live_table(live.console, orders, update, names), refresh=True)
+                    screen.replace(live_table(screen, orders, update, names))
             changed = bool(update.changes) or update.cleared
             news = changed if update.missed is None else not failing
             if on_change is not None and news and not first:
@@ -198,17 +176,17 @@ def clock(update: OrderUpdate) -> str:
     return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
 
 
-def text_lines(update: OrderUpdate) -> Iterator[Text]:
-    """Yields a line for each change, or about the poll that failed."""
+def text_lines(update: OrderUpdate) -> Iterator[tuple[str, str]]:
+    """Yields a line and its style for each change, or about the poll that failed."""
     at = clock(update)
     if update.missed is not None:
         count = f"({update.misses} in a row) " if update.misses > 1 else ""
-        yield Text(f"{at}  missed   {count}{printable(for_a_terminal(update.missed))}", "red")
+        yield f"{at}  missed   {count}{printable(for_a_terminal(update.missed))}", "red"
     if update.cleared:
-        yield Text(f"{at}  cleared  {counted(len(update.orders), 'order')} left", "dim")
+        yield f"{at}  cleared  {counted(len(update.orders), 'order')} left", "dim"
     for change in update.changes:
         style = "dim" if change.kind == "gone" else tone_style("status", change.order.status)
-        yield Text("  ".join([at, *change_parts(change)]).rstrip(), style)
+        yield "  ".join([at, *change_parts(change)]).rstrip(), style
 
 
 def change_parts(change: OrderChange) -> tuple[str, str]:
@@ -253,20 +231,20 @@ def _shown(order: Any, name: str) -> str:
 
 
 def live_table(
-    console: Console, orders: OrderBook, update: OrderUpdate, names: Sequence[str]
-) -> Group:
+    screen: Screen, orders: OrderBook, update: OrderUpdate, names: Sequence[str]
+) -> list[str]:
     """Returns the orders that fit the screen, the last updated ones first, below their number."""
-    title = f"{clock(update)}  {counted(len(orders), 'order')}"
-    if not len(orders):
-        return Group(Text(title, "bold"))
     states = Counter(order.status or "(none)" for order in orders).most_common(4)
     counts = ", ".join(f"{group(count)} {printable(status)}" for status, count in states)
-    top = orders.sort("last_updated_time", reverse=True)[: max(3, console.height - _AROUND)]
+    title = f"{clock(update)}  {counted(len(orders), 'order')}{counts and ': '}{counts}"
+    lines = [screen.paint(cut(title, screen.width), "bold")]
+    if not len(orders):
+        return lines
+    top = orders.sort("last_updated_time", reverse=True)[: max(3, screen.height - _AROUND)]
     shown = Shown(top, names, ends=len(top))
     shown.without_common_day(top)
     changed = {change.order for change in update.changes if change.kind != "gone"}
-    styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
-    table = fitting_table(Layout(shown, console.width), shown, styles)
-    if len(orders) > len(top):
-        table.add_row(Text(f"… {group(len(orders) - len(top))} more", style="dim"))
-    return Group(Text(f"{title}: {counts}", "bold"), table)
+    fresh = [row for row, order in enumerate(top) if order in changed]
+    lines += painted(screen, Layout(shown, screen.width), fresh)
+    more = f"… {group(len(orders) - len(top))} more"
+    return [*lines, screen.paint(more, "dim")] if len(orders) > len(top) else lines

@@ -343,24 +343,31 @@ def cut(text: str, most: int) -> str:
     return text + ("…" if encodable("…") else "~")
 
 
-def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+def aligned(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    styled: Sequence[Sequence[str]] | None = None,
+) -> str:
     """Formats rows of text under headings, with columns two spaces apart.
 
-    `right` says for each column whether it is aligned to the right. The lines are indented by two
-    spaces and carry none at their end.
+    `right` says for each column whether it is aligned to the right; `styled` has the rows with
+    their styles, which take no space. The lines are indented by two spaces and carry none at their
+    end.
     """
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(map(cell_width, column)) for column in columns]
     rule = ["-" * width for width in widths]
 
-    def line(cells: Sequence[str]) -> str:
+    def line(cells: Sequence[str], drawn: Sequence[str]) -> str:
         aligned = []
-        for cell, width, is_right in zip(cells, widths, right, strict=True):
+        for cell, text, width, is_right in zip(cells, drawn, widths, right, strict=True):
             space = " " * (width - cell_width(cell))
-            aligned.append(space + cell if is_right else cell + space)
+            aligned.append(space + text if is_right else text + space)
         return ("  " + "  ".join(aligned)).rstrip()
 
-    return "\n".join(line(cells) for cells in (headings, rule, *rows))
+    drawn = (headings, rule, *(rows if styled is None else styled))
+    return "\n".join(map(line, (headings, rule, *rows), drawn))
 
 
 GAP = 2  # spaces between columns

@@ -1,0 +1,209 @@
+"""`tradingdata`: small things that people type, and terminals and pipes as they are (X1 to X11)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from command_line import Run, Screen, account, commands, on_terminal, start
+from service import Service as Scripted
+from service import book_reply, trades
+from systems import needs_modes, needs_shell
+from tradingdata.cli.errors import Code
+from tradingdata.sandbox import Service
+
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def widest(shown: str) -> int:
+    return max(map(cell_len, STYLE.sub("", shown).splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("quantity=1,000", "quantity is 1 or 0; for one number, write quantity=1000"),
+        ("traded_price!=1,23,456", "write traded_price!=123456"),
+        ("quantity=10,20", ""),
+        ("security_id=1,000", ""),
+    ],
+)
+def test_a_number_as_tables_print_it_is_a_list(run: Run, condition: str, said: str) -> None:
+    """(X1)"""
+    ran = run("trades", "-w", condition, "-f", "json")
+    assert ran.code == Code.OK
+    assert (said in ran.err) if said else ("--where" not in ran.err)
+
+
+@needs_modes
+def test_a_replaced_file_keeps_its_mode(run: Run, tmp_path: Path) -> None:
+    """(X2) Also behind a link; a new file is its owner's."""
+    shared, link = tmp_path / "sh.csv", tmp_path / "link.csv"
+    shared.touch()
+    shared.chmod(0o664)
+    link.symlink_to(shared)
+    for path in (shared, link):
+        assert run("trades", "-o", path, "--force").code == Code.OK
+        assert link.is_symlink()
+        assert shared.stat().st_mode & 0o777 == 0o664
+    run("trades", "-o", tmp_path / "new.csv")
+    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o600
+
+
+@needs_shell
+def test_a_watch_hides_no_cursor_that_a_signal_could_leave_hidden(sandbox: Service) -> None:
+    """(X3)"""
+    shown = on_terminal("watch", "-i", "0.1", "--polls", "3", env=account(sandbox), width=100)
+    assert shown.count("orders: ") == 3
+    assert set(re.findall(r"\x1b\[\?.*?[a-z]", shown)) == set()
+
+
+def test_what_a_workbook_cannot_hold_has_its_code(
+    service: Scripted, monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path
+) -> None:
+    """(X4)"""
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+    service.script(then=book_reply([trades(1)[0] | {"symbol": "x" * 40_000}]))
+    ran = run("trades", "-o", tmp_path / "long.xlsx")
+    assert (ran.code, "32,767 characters" in ran.err) == (Code.DATA, True), ran.err
+    assert list(tmp_path.iterdir()) == []
+    ran = run("trades", "-w", "symbol=a\udcff")
+    assert (ran.code, "symbol takes text in UTF-8" in ran.err) == (Code.USAGE, True), ran.err
+
+
+def test_a_profile_file_may_begin_with_a_byte_order_mark(
+    sandbox: Service, run: Run, profiles: Path
+) -> None:
+    """(X5)"""
+    lines = f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token = "{sandbox.token()}"\n'
+    profiles.write_text("\ufeff" + lines, "utf-8")
+    assert run("trades", "-p", "desk1", "-f", "json").code == Code.OK
+
+
+def test_a_wrong_value_without_letters_is_shown(run: Run) -> None:
+    """(X6) Other long words may be a token."""
+    assert (
+        "not '2026-11-24..2026-11-30'"
+        in run("orders", "-w", "expiry_date=2026-11-24..2026-11-30").err
+    )
+    ran = run("orders", "-w", "expiry_date=abcdef0123456789abcdef")
+    assert (ran.code, "abcdef" in ran.err) == (Code.USAGE, False)
+
+
+@pytest.mark.parametrize("options", [["-f", "csv"], ["--format", "table"], ["-o", "none.csv"]])
+def test_no_match_is_explained_as_in_python(
+    run: Run, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(X7)"""
+    monkeypatch.chdir(tmp_path)
+    ran = run("orders", "-w", "status=pending", *options)
+    assert ran.code == Code.OK
+    assert "0 orders: status is 'Success', " in ran.err
+
+
+def test_no_match_is_explained_on_a_terminal(run: Run, screen: Screen) -> None:
+    shown = screen(60)
+    run("orders", "-w", "status=pending")
+    assert "0 orders: status is 'Success'" in shown.getvalue()
+    assert widest(shown.getvalue()) <= 60
+
+
+def test_columns_can_be_repeated(run: Run) -> None:
+    """(X8)"""
+    ran = run("trades", "-c", "symbol", "-c", "quantity,order_no", "-f", "json", "--limit", "1")
+    assert list(json.loads(ran.out)[0]) == ["symbol", "quantity", "order_no"]
+    assert "names symbol twice" in run("trades", "-c", "symbol", "-c", "symbol").err
+
+
+@needs_shell
+def test_a_watch_ends_with_the_pipe(sandbox: Service) -> None:
+    """(X9) Also if nothing changes any more."""
+    with start("watch", "-i", "0.2", env=account(sandbox)) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert b" new " in child.stdout.readline()
+        child.stdout.close()
+        assert child.wait(timeout=60) == Code.BROKEN_PIPE
+        assert child.stderr.read() == b""
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_everything_fits_a_narrow_terminal(run: Run, screen: Screen, width: int) -> None:
+    """(X10)"""
+    for command in ("trades", "stock RELIANCE", "pnl", "orders -c all", "search bank"):
+        shown = screen(width)
+        assert run(*command.split()).code == Code.OK
+        assert widest(shown.getvalue()) <= width, command
+
+
+@pytest.mark.parametrize("command", ["", *commands()])
+def test_all_of_the_help_fits_a_narrow_terminal(
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(X10) Long examples go on in the next line, as in a shell."""
+    monkeypatch.setenv("COLUMNS", "40")
+    text = run(*command.split(), "--help").text
+    assert widest(text) <= 40
+    joined = re.sub(r" \\\n +", " ", text).split("Examples:\n")[1].splitlines()
+    examples = [line for line in joined if line.startswith("    tradingdata")]
+    assert examples
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = run(*command.split(), "--help").text
+    assert all(example in wide for example in examples)
+
+
+def test_a_dumb_terminal_has_its_width_and_no_colours(sandbox: Service) -> None:
+    """(X10)"""
+    env = account(sandbox) | {"TERM": "dumb"}
+    shown = on_terminal("trades", env=env, width=120)
+    assert "\x1b" not in shown
+    assert 100 < widest(shown) <= 120
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", ""], "name a file"),
+        (["--sort", "traded_price:desc"], "write traded_price or -traded_price"),
+        (["-w", "symbol=>5"], "symbol=> is no comparison: write one of = != < <= > >="),
+        (["-w", "quantity=<5"], "quantity=< is no comparison"),
+    ],
+)
+def test_what_is_nearly_right_is_refused_with_what_to_write(
+    run: Run, arguments: list[str], said: str
+) -> None:
+    """(X11)"""
+    ran = run("trades", *arguments)
+    assert (ran.code, said in ran.err) == (Code.USAGE, True), ran.err
+
+
+def test_an_hour_of_one_digit_and_jsonl_are_read(run: Run) -> None:
+    """(X11)"""
+    one, two = (
+        run("trades", "-w", f"exch_trade_time>={hour}:30", "-f", name).text
+        for hour, name in (("9", "jsonl"), ("09", "ndjson"))
+    )
+    assert one == two
+    assert len(one.splitlines()) > 10
+    assert run("trades", "-w", "exch_trade_time>2026-11-20 9:30", "-f", "csv").code == Code.OK
+
+
+def test_a_file_of_prices_names_the_line_that_is_wrong(run: Run, tmp_path: Path) -> None:
+    """(L20)"""
+    closes = tmp_path / "closes.csv"
+    for text, line in (
+        ("security_id,price\na,1\nb\n", 3),
+        ("security_id,price\na,1\nb,2,3\n", 3),
+        ('security_id,price\na,1\n"b,2\nc,3\n', 3),
+        (f"security_id,price\na,1\n{'x' * 200_000},2\n", 3),
+        ("security_id,price\na,one\n", 2),
+    ):
+        closes.write_text(text)
+        ran = run("pnl", "--prices", closes)
+        assert ran.code == Code.USAGE, ran.err
+        assert f"line {line} of {closes}" in ran.err
+        assert len(ran.err) < 400
