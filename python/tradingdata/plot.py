@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import date, datetime, time
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
 from ._util.optional_imports import Later, require
 from ._util.validate import count
+from .analysis import DailyPnl
 from .analysis.checks import check_codes, require_sides, require_values
 from .analysis.inputs import Lookup, rows_in
 from .analysis.keys import FUTURE, OPTION, SHARES
@@ -337,12 +339,15 @@ def _waits(
 
 
 def pnl_curve(
-    result: TradeBook | RealisedPnl | Matches, *, ax: axes.Axes | None = None
+    result: TradeBook | RealisedPnl | Matches | DailyPnl, *, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Draws the profit and loss realised so far, in total and of long and short lots, by time.
 
+    Of daily profit and loss it draws the equity curve: the running sum of ``net``, after charges.
+
     Args:
-        result: A trade book, the result of ``td.realised_pnl``, or its ``matches``. A book is
+        result: A trade book, the result of ``td.realised_pnl`` or its ``matches``, or that of
+            ``td.daily_pnl``, in which a day without a price of something has no point. A book is
             computed with the defaults of ``td.realised_pnl``.
         ax: Axes to draw on; a new figure unless given.
 
@@ -357,6 +362,8 @@ def pnl_curve(
     Example:
         >>> td.plot.pnl_curve(client.trade_book())
     """
+    if isinstance(result, DailyPnl):
+        return _equity_curve(result, ax)
     if not isinstance(result, (Matches, RealisedPnl)):
         rows_in("td.plot.pnl_curve", result, TradeBook)
         result = realised_pnl(result)
@@ -379,6 +386,37 @@ def pnl_curve(
             ax.fill_between(places, filled, step="post", color=colour, alpha=0.25, linewidth=0)
         _format_numbers(ax.yaxis, _amount)
         days.mark(ax, times)
+    return ax
+
+
+def _equity_curve(daily: DailyPnl, ax: axes.Axes | None) -> axes.Axes:
+    """Draws what days have added up to, at the end of each."""
+    of_days: dict[date, list[list[float | None]]] = {}
+    for day, *amounts in zip(*map(daily._column, ("day", "net", "realised")), strict=True):
+        of_days.setdefault(day, []).append(amounts)
+    days = Days([datetime.combine(day, time(15, 30)) for day in of_days])
+    places, nets, realised = [0.0], [0.0], [0.0]
+    net = gained = 0.0
+    for at, day in enumerate(days.days, 1):
+        amounts = of_days[day]
+        net += sum(of_row[0] or 0.0 for of_row in amounts)
+        gained += sum(of_row[1] or 0.0 for of_row in amounts)
+        if all(of_row[0] is not None for of_row in amounts):  # else the next day has this one's
+            places.append(float(at))
+            nets.append(net)
+            realised.append(gained)
+    with _chart(ax, "Net so far", "rupees", "" if of_days else "no trades") as ax:
+        ax.axhline(0, color=INK, linewidth=0.8)
+        if of_days:
+            ax.plot(places, realised, "--", color=BOUGHT, label="realised, before charges")
+            ax.plot(places, nets, "-", color=INK, label="net")
+        for colour, sign in ((GAIN, 1), (LOSS, -1)):
+            area = [sign * total >= 0 for total in nets]  # up to where the line crosses zero
+            ax.fill_between(
+                places, nets, where=area, interpolate=True, color=colour, alpha=0.25, linewidth=0
+            )
+        _format_numbers(ax.yaxis, _amount)
+        days.mark(ax, places)
     return ax
 
 

@@ -21,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
 import tradingdata as td
+from analysis_samples import unwarned
 from tradingdata import plot as style
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
@@ -67,7 +68,10 @@ def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[...
     prices: Any = {trade.security_id: trade.traded_price for trade in trades}
     value = td.unrealised_pnl(pnl.open_lots, prices)
     quality = td.execution_quality(orders, trades)
+    closes: Any = lambda day, row: prices.get(row.security_id)  # noqa: E731
+    daily = td.daily_pnl(trades, prices=closes)
     made = {
+        "pnl_curve of days": (plot.pnl_curve, daily),
         "pnl_curve of trades": (plot.pnl_curve, trades),
         "pnl_curve of a result": (plot.pnl_curve, pnl),
         "pnl_curve of matches": (plot.pnl_curve, pnl.matches),
@@ -233,6 +237,26 @@ def test_the_curve_ends_at_the_realised_sum(books: Any) -> None:
     ends = {line.get_label(): line.get_ydata()[-1] for line in ax.lines}
     assert ends["all"] == pytest.approx(pnl.realised)
     assert ends["long"] + ends["short"] == pytest.approx(pnl.realised)
+
+
+def test_the_equity_curve_ends_at_the_net_of_all_days(week: Any) -> None:
+    _, trades = week
+    prices = {trade.security_id: trade.traded_price for trade in trades}
+    rate = td.ChargeRate(per_order=20)
+    daily = unwarned(
+        lambda: td.daily_pnl(
+            trades, prices=lambda day, row: prices.get(row.security_id), charges=rate
+        )
+    )
+    ax = plot.pnl_curve(daily)
+    lines = ax.lines[1:]  # after the line of zero
+    ends = {line.get_label(): line.get_ydata()[-1] for line in lines}
+    assert ends["net"] == pytest.approx(daily.net)
+    assert ends["realised, before charges"] == pytest.approx(daily.realised)
+    assert [list(line.get_xdata()) for line in lines] == [[0, 1, 2]] * 2
+    # Several rows of a day are one point.
+    by_day = daily.to_pandas().groupby("day")["net"].sum().cumsum()
+    assert list(lines[1].get_ydata()[1:]) == pytest.approx(list(by_day))
 
 
 def test_the_bars_add_up_to_the_book(books: Any) -> None:
