@@ -6,18 +6,8 @@ import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from tradingdata import errors as known
 from tradingdata._util.plans import Result
-from tradingdata.errors import (
-    ArchiveError,
-    AuthenticationError,
-    ConfigurationError,
-    DecodeError,
-    PaginationError,
-    ServiceError,
-    StatusError,
-    StockNotFoundError,
-    TransportError,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,13 +51,13 @@ class Code(IntEnum):
 # The first match decides.
 _CODES: tuple[tuple[Any, Code], ...] = (
     (UsageError, Code.USAGE),
-    (ArchiveError, Code.FILE),
-    (ConfigurationError, Code.CONFIGURATION),
-    (AuthenticationError, Code.AUTHENTICATION),
-    (TransportError, Code.TRANSPORT),
-    ((StatusError, ServiceError), Code.SERVICE),
-    ((DecodeError, DataError, PaginationError), Code.DATA),
-    (StockNotFoundError, Code.NOT_FOUND),
+    (known.ArchiveError, Code.FILE),
+    (known.ConfigurationError, Code.CONFIGURATION),
+    (known.AuthenticationError, Code.AUTHENTICATION),
+    (known.TransportError, Code.TRANSPORT),
+    ((known.StatusError, known.ServiceError), Code.SERVICE),
+    ((known.DecodeError, DataError, known.PaginationError), Code.DATA),
+    (known.StockNotFoundError, Code.NOT_FOUND),
     (ImportError, Code.CONFIGURATION),
     (OSError, Code.FILE),
     (KeyboardInterrupt, Code.INTERRUPTED),

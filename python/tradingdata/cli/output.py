@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
 from tradingdata._util.files import target_of, whole_file
@@ -19,12 +19,10 @@ from .parameters import FORMATS, Given, RowChoice, chosen_columns
 from .terminal import Screen, remark, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.analysis.result_table import ResultTable
     from tradingdata.table.table import Table
 
 _AROUND = 9  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
-_TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
 class Destination:
@@ -42,7 +40,12 @@ class Destination:
         self._path: Path | None = None if given["output"] == Path("-") else given["output"]
         if self._path is not None:
             target_of(self._path, overwrite=self._force)  # raises before any request
-        name: str = given["format"] or _format_of(self._path)
+        suffix = "table" if self._path is None else self._path.suffix.lower()[1:]
+        name: str = given["format"] or suffix
+        if name not in FORMATS or (name == "table" and self._path and not given["format"]):
+            known = ", ".join(f".{known}" for known in FORMATS[1:])
+            end = f"the name does not say which format; end it in one of {known}, or add --format"
+            raise UsageError(f"-o {self._path and self._path.name}: {end}")
         self._format = "ndjson" if name == "jsonl" else name
         if name in ("parquet", "xlsx") and self._path is None and terminal.screen() is not None:
             raise UsageError(f"{name} is binary: write a file with -o FILE.{name}")
@@ -131,19 +134,6 @@ def book_destination(record: str, given: Given) -> Destination:
     return Destination(given, columns, RowChoice(record, given))
 
 
-def _format_of(path: Path | None) -> str:
-    if path is None:
-        return "table"
-    name = path.suffix.lower().removeprefix(".")
-    if name not in FORMATS[1:]:
-        known = ", ".join(f".{format}" for format in FORMATS[1:])
-        raise UsageError(
-            f"-o {path.name}: the name does not say which format; end it in one of {known}, or add "
-            "--format"
-        )
-    return name
-
-
 def write_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Writes a short list to standard output: aligned text, and nothing where a cell is None.
 
@@ -190,7 +180,7 @@ def print_rows(screen: Screen, table: Table[Any], names: Sequence[str], *, chose
     title = heading(table, shown.without_common_day(table))
     screen.show(display.wrapped(title, screen.width).splitlines(), "bold")
     layout = Layout(shown, screen.width)
-    screen.show(painted(screen, layout))
+    screen.show(unindented(display.laid_out(layout, screen.paint)))
     # In a pipe, the output has every row and every requested column.
     hidden = len(layout.missing) + (0 if chosen else len(shown.hidden))
     more = "--columns" if shown.hidden and not chosen else "in a pipe"
@@ -199,42 +189,24 @@ def print_rows(screen: Screen, table: Table[Any], names: Sequence[str], *, chose
     screen.show(screen.fit("; ".join(notes)), "dim")
 
 
-def painted(screen: Screen, layout: Layout, bold: Collection[int] = ()) -> list[str]:
-    """Returns the lines of a layout with its styles; ``bold`` has the numbers of rows."""
-
-    def drawn(number: int | None, cells: list[str]) -> list[str]:
-        style = "dim" if number is None else "bold" if number in bold else ""
-        named = zip(layout.names, cells, strict=True)
-        return [screen.paint(cell, tone_style(name, cell) or style) for name, cell in named]
-
-    rows, styled = [cells for _, cells in layout.rows], [drawn(*row) for row in layout.rows]
-    if layout.total:
-        rows.append(layout.total)
-        styled.append([screen.paint(cell, "bold") for cell in layout.total])
-    text = aligned(layout.names, rows, layout.right, styled)
+def unindented(text: str) -> list[str]:
+    """Returns the lines of a table that has the width of the screen."""
     return [line[2:] for line in text.splitlines()]
 
 
-def is_result(table: Table[Any]) -> TypeGuard[ResultTable[Any]]:
-    """Returns whether a table is the result of a calculation; books need no such import."""
-    if isinstance(table, Book):
-        return False
-    from tradingdata.analysis.result_table import ResultTable
-
-    return isinstance(table, ResultTable)
+def is_result(table: Table[Any]) -> bool:
+    """Returns whether a table is the result of a calculation, which names its issues."""
+    return not isinstance(table, Book) and hasattr(table, "issues")
 
 
 def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
     """Returns lines about the issues of the response, or all of those of a result."""
     if is_result(table):
-        lines = [f"issue: {issue.problem}: {issue.detail}" for issue in table.issues]
+        lines = [
+            f"issue: {issue.problem}: {issue.detail}" for issue in getattr(table, "issues", ())
+        ]
     else:
         issues = zip(display.issue_lines(table), getattr(table, "issues", ()), strict=True)
         lines = [f"issue: {line}" for line, issue in issues if issue.lost or not lost_only]
     more = len(lines) - _MOST_ISSUES
     return [*lines[:_MOST_ISSUES], *([f"+{counted(more, 'more issue')}"] if more > 0 else [])]
-
-
-def tone_style(name: str, text: str | None) -> str:
-    """Returns the style of a cell of this column: the colour of a status, or none."""
-    return _TONE_STYLES[display.tone_of(name, text)]

@@ -12,7 +12,7 @@ from inspect import cleandoc
 from math import isfinite
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -73,15 +73,9 @@ def write_section(formatter: click.HelpFormatter, title: str, lines: Sequence[st
     formatter.write("\n".join([f"\n  {title}:", *(f"    {line}" for line in lines), ""]))
 
 
-class Decorator(Protocol):
-    """Adds options or arguments to a function."""
-
-    def __call__(self, function: Function, /) -> Function:
-        """Returns the function."""
-        ...
-
-
-def option(declaration: str, help: str, type: Any = None, **settings: Any) -> Decorator:
+def option(
+    declaration: str, help: str, type: Any = None, **settings: Any
+) -> Callable[[Function], Function]:
     """Declares an option such as ``-p --profile NAME``, or a switch, which has no value."""
     words = declaration.split()
     names = [word for word in words if word.startswith("-")]
@@ -89,7 +83,7 @@ def option(declaration: str, help: str, type: Any = None, **settings: Any) -> De
     return click.option(*names, help=help, **settings)
 
 
-def together(*declarations: Decorator) -> Decorator:
+def together(*declarations: Callable[[Any], Any]) -> Callable[[Function], Function]:
     """Joins options and arguments that commands share, in this order."""
 
     def decorate(function: Function, /) -> Function:

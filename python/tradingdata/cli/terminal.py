@@ -79,7 +79,9 @@ def remark(text: str, style: str = "dim") -> None:
 
 
 def problem(text: str) -> None:
-    """Writes an error as one line, red on a terminal."""
+    """Writes an error as one line, red on a terminal, below everything else."""
+    if Screen.live is not None:
+        Screen.live.leave()
     remark("error: " + " ".join(text.split()), "red")
 
 

@@ -14,23 +14,14 @@ import click
 from tradingdata import _core
 from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
-from tradingdata.display.text import (
-    Layout,
-    Shown,
-    counted,
-    cut,
-    field_text,
-    group,
-    instrument_name,
-    printable,
-    value_of,
-)
+from tradingdata.display import text as display
+from tradingdata.display.text import counted, group, printable
 from tradingdata.display.view import VIEWS
 from tradingdata.watch.polling import time_left
 
 from . import parameters, terminal
 from .errors import UsageError, fitting, for_a_terminal
-from .output import painted, tone_style
+from .output import unindented
 from .parameters import COUNT, PATH, Command, RowChoice, chosen_columns, client_of, option, received
 from .terminal import Screen, end_with_the_reader, remark, write_out
 
@@ -185,14 +176,14 @@ def text_lines(update: OrderUpdate) -> Iterator[tuple[str, str]]:
     if update.cleared:
         yield f"{at}  cleared  {counted(len(update.orders), 'order')} left", "dim"
     for change in update.changes:
-        style = "dim" if change.kind == "gone" else tone_style("status", change.order.status)
+        style = "dim" if change.kind == "gone" else display.status_style(change.order.status)
         yield "  ".join([at, *change_parts(change)]).rstrip(), style
 
 
 def change_parts(change: OrderChange) -> tuple[str, str]:
     """Returns which order changed, and what changed of it."""
     order = change.order
-    words = [f"{change.kind:<7}", order.order_no, instrument_name(order), order.txn_type]
+    words = [f"{change.kind:<7}", order.order_no, display.instrument_name(order), order.txn_type]
     which = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
         terms = f"{_shown(order, 'quantity')} at {_shown(order, 'price').removeprefix('at ')}"
@@ -224,10 +215,10 @@ def json_lines(update: OrderUpdate) -> Iterator[str]:
 
 
 def _shown(order: Any, name: str) -> str:
-    value = value_of(order, name)
+    value = display.value_of(order, name)
     if value is None:
         return "none"
-    return field_text("Order", name, value) or "''"
+    return display.field_text("Order", name, value) or "''"
 
 
 def live_table(
@@ -237,14 +228,15 @@ def live_table(
     states = Counter(order.status or "(none)" for order in orders).most_common(4)
     counts = ", ".join(f"{group(count)} {printable(status)}" for status, count in states)
     title = f"{clock(update)}  {counted(len(orders), 'order')}{counts and ': '}{counts}"
-    lines = [screen.paint(cut(title, screen.width), "bold")]
+    lines = [screen.paint(display.cut(title, screen.width), "bold")]
     if not len(orders):
         return lines
     top = orders.sort("last_updated_time", reverse=True)[: max(3, screen.height - _AROUND)]
-    shown = Shown(top, names, ends=len(top))
+    shown = display.Shown(top, names, ends=len(top))
     shown.without_common_day(top)
     changed = {change.order for change in update.changes if change.kind != "gone"}
     fresh = [row for row, order in enumerate(top) if order in changed]
-    lines += painted(screen, Layout(shown, screen.width), fresh)
+    layout = display.Layout(shown, screen.width)
+    lines += unindented(display.laid_out(layout, screen.paint, bold=fresh))
     more = f"… {group(len(orders) - len(top))} more"
     return [*lines, screen.paint(more, "dim")] if len(orders) > len(top) else lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
@@ -119,6 +119,11 @@ def _labelled(sums: list[str]) -> list[str]:
     """Labels a row of sums in the first column without a sum, else before the first sum."""
     at = sums.index("") if "" in sums else 0
     return [*sums[:at], f"total {sums[at]}".rstrip(), *sums[at + 1 :]]
+
+
+def status_style(status: str | None) -> str:
+    """Returns the style of the text of a status, or empty text for none."""
+    return _TONES[tone_of("status", status)]
 
 
 def tone_of(name: str, text: str | None) -> str:
@@ -475,6 +480,27 @@ def fitted(
 
 
 _MOST_ISSUES = 5
+_TONES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
+
+
+def laid_out(
+    layout: Layout, style: Callable[[str, str], str] | None = None, *, bold: Collection[int] = ()
+) -> str:
+    """Returns the rows of a layout as text.
+
+    `style` is called with a text and the name of its style: `dim` for the line that counts omitted
+    rows, `bold` for the total and the rows of these numbers, and the colours of statuses.
+    """
+    rows = [cells for _, cells in layout.rows] + ([layout.total] if layout.total else [])
+    if style is None:
+        return aligned(layout.names, rows, layout.right)
+    numbers = [*(number for number, _ in layout.rows), *([-1] if layout.total else [])]
+    styled = []
+    for number, cells in zip(numbers, rows, strict=True):
+        whole = "dim" if number is None else "bold" if number == -1 or number in bold else ""
+        named = zip(layout.names, cells, strict=True)
+        styled.append([style(cell, _TONES[tone_of(name, cell)] or whole) for name, cell in named])
+    return aligned(layout.names, rows, layout.right, styled)
 
 
 def table_text(table: Any) -> str:
@@ -487,9 +513,7 @@ def table_text(table: Any) -> str:
     if shown is None:
         return title
     layout = Layout(shown, width - 2)
-    rows = [cells for _, cells in layout.rows]
-    rows += [layout.total] if layout.total else []
-    lines = [title, aligned(layout.names, rows, layout.right)]
+    lines = [title, laid_out(layout)]
     hidden = len(layout.missing) + len(shown.hidden)
     if hidden:
         lines.append(f"  +{counted(hidden, 'more column')}")
