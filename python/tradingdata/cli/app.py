@@ -112,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
         result = _result_of(arguments)
         sys.stdout.flush()
         return result if isinstance(result, int) else Code.OK
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # also at a question
         return Code.INTERRUPTED
     except Exception as error:
         if isinstance(error, OSError) and is_closed_pipe(error):

@@ -109,9 +109,12 @@ def fetch(path: str, tz: str | None, **given: Any) -> None:
             _rescue(error, path)
             raise
     for entry in fetched:
-        at, rows = ", ".join(map(str, entry.days)), counted(entry.rows, "row")
-        known = "" if entry.stored or not entry.rows else ", which were stored before"
-        write_out(f"{entry.book:<6}  {at}  {rows}{known}\n".encode())
+        _report(f"{entry.book:<6}  {', '.join(map(str, entry.days))}  ", entry, "row")
+
+
+def _report(before: str, entry: Any, noun: str) -> None:
+    known = "" if entry.stored or not entry.rows else ", which were stored before"
+    write_out(f"{before}{counted(entry.rows, noun)}{known}\n".encode())
 
 
 def _rescue(error: ArchiveError, archive: str) -> None:
@@ -153,9 +156,7 @@ def add(path: str, saved: tuple[Path, ...], keep_personal_data: bool, account: s
     target = Archive(path, keep_personal_data=keep_personal_data)
     for file, book in zip(saved, books, strict=True):
         entry = fitting(partial(target.add, book, account=account))
-        known = "" if entry.stored or not entry.rows else ", which were stored before"
-        line = f"{file}: {counted(entry.rows, entry.book.removesuffix('s'))}{known}\n"
-        write_out(line.encode())
+        _report(f"{file}: ", entry, entry.book.removesuffix("s"))
 
 
 def _load(path: Path, keep: bool) -> OrderBook | TradeBook:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,10 +23,6 @@ from .errors import Code, UsageError, code_of, fitting, for_a_terminal
 from .output import book_destination, write_lines
 from .parameters import COUNT, Command, Given, client_of, option, received
 from .terminal import remark, write_out
-
-if TYPE_CHECKING:
-    from tradingdata.client.client import Client
-    from tradingdata.sandbox import Service
 
 _CARE = ("strict", "keep_personal_data")
 _book_options = parameters.together(
@@ -133,11 +129,20 @@ def check(**given: Any) -> int:
     tradingdata check && python strategy.py
     """
     with client_of(given, token=False) as client:
+
+        def searched() -> object:
+            return client.search("INFY").first(1)
+
+        def orders_today() -> str:
+            return counted(len(received(client.order_book)), "order")
+
         account = f", account {client.account}" if client.account else ""
         codes = [
             _step("settings", lambda: f"{client.base_url}{account}"),
-            _step("search  ", lambda: _searched(client)),
-            _step("token   ", lambda: _accepted(client)),
+            _step("search  ", lambda: f"response in {_timed(searched)[0]} ms, without a token"),
+            _step(
+                "token   ", lambda: "accepted: {1} today, in {0} ms".format(*_timed(orders_today))
+            ),
         ]
     return next(filter(None, codes), Code.OK)
 
@@ -161,21 +166,11 @@ def _step(name: str, work: Callable[[], str]) -> Code:
     return code
 
 
-def _searched(client: Client) -> str:
-    took, _ = _timed(lambda: client.search("INFY").first(1))
-    return f"response in {group(took, 1)} ms, without a token"
-
-
-def _accepted(client: Client) -> str:
-    took, book = _timed(lambda: received(client.order_book))
-    return f"accepted: {counted(len(book), 'order')} today, in {group(took, 1)} ms"
-
-
-def _timed(call: Callable[[], Result]) -> tuple[float, Result]:
+def _timed(call: Callable[[], Result]) -> tuple[str, Result]:
     """Returns the milliseconds that a call takes, and its result."""
     started = time.perf_counter()
     result = call()
-    return (time.perf_counter() - started) * 1000, result
+    return group((time.perf_counter() - started) * 1000, 1), result
 
 
 @click.command(cls=Command)
@@ -244,7 +239,7 @@ def sandbox(accounts: str, **given: Any) -> None:
     import errno
     import signal
 
-    from tradingdata._util.platform import ending_signals
+    from tradingdata._util.platform import ending_signals, set_variable
     from tradingdata.sandbox import start
 
     if accounts.isdigit() and len(accounts) > _MOST_DIGITS:
@@ -259,19 +254,6 @@ def sandbox(accounts: str, **given: Any) -> None:
     # SIGINT too, because shells start background processes with SIGINT ignored.
     for number in ending_signals():
         signal.signal(number, signal.default_int_handler)
-    try:
-        with service:
-            print(_welcome(service), flush=True)
-            while True:
-                # Short waits: a signal that arrives just before a wait would not interrupt it.
-                time.sleep(0.5)
-    except KeyboardInterrupt:
-        print("\nstopped", flush=True)
-
-
-def _welcome(service: Service) -> str:
-    from tradingdata._util.platform import set_variable
-
     moves = "the day is running" if service.speed else "the day is over"
     lines = [
         f"tradingdata sandbox at {service.base_url}",
@@ -279,6 +261,13 @@ def _welcome(service: Service) -> str:
         "",
         set_variable("TRADINGDATA_BASE_URL", service.base_url),
         set_variable("TRADINGDATA_ACCESS_TOKEN", service.token()),
+        *(f"# {label}: {service.token(label)}" for label in service.accounts[1:]),
     ]
-    lines += [f"# {label}: {service.token(label)}" for label in service.accounts[1:]]
-    return "\n".join(lines)
+    try:
+        with service:
+            print("\n".join(lines), flush=True)
+            while True:
+                # Short waits: a signal that arrives just before a wait would not interrupt it.
+                time.sleep(0.5)
+    except KeyboardInterrupt:
+        print("\nstopped", flush=True)
