@@ -40,10 +40,11 @@ class Screen:
 
     def show(self, lines: Sequence[str], style: str = "") -> None:
         """Writes lines, above those that may be replaced."""
-        last = self._last
-        self.replace(())
-        self._write([self.paint(line, style) for line in lines])
-        self.replace(last)
+        if lines:
+            last = self._last
+            self.replace(())
+            self._write([self.paint(line, style) for line in lines])
+            self.replace(last)
 
     def replace(self, lines: Sequence[str]) -> None:
         """Replaces the last lines."""

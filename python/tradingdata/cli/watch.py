@@ -88,8 +88,10 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
                 write_out("".join(f"{line}\n" for line in lines).encode())
                 end_with_the_reader()
             else:
-                for line, style in () if first else text_lines(update):
-                    screen.show(screen.fit(line), style)
+                changes = () if first else text_lines(update)
+                screen.show(
+                    [screen.paint(part, how) for line, how in changes for part in screen.fit(line)]
+                )
                 if update.missed is None:
                     orders = wanted.apply(update.orders)
                     screen.replace(live_table(screen, orders, update, names))
