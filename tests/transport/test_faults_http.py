@@ -21,7 +21,8 @@ NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
     ("status", "kind", "advice"),
     [
         (400, td.BadRequestError, ""),
-        (405, td.BadRequestError, ""),
+        (405, td.BadRequestError, "; check `base_url` or TRADINGDATA_BASE_URL"),
+        (431, td.BadRequestError, "TRADINGDATA_ACCESS_TOKEN has nothing but the token"),
         (422, td.BadRequestError, ""),
         (404, td.NotFoundError, "; check `base_url` or TRADINGDATA_BASE_URL"),
         (401, td.AuthenticationError, "or set TRADINGDATA_ACCESS_TOKEN to one"),
@@ -90,6 +91,50 @@ def test_a_403_that_limits_requests_is_tried_again(call: Any, limit: dict[str, A
     assert type(error) is td.RateLimitError
     assert (error.status_code, error.retryable, error.passing) == (403, True, True)
     assert "a gateway limits requests" in str(error)
+
+
+@pytest.mark.parametrize(("status", "action"), [(202, "challenge"), (405, "captcha")])
+def test_a_challenge_of_a_firewall_is_tried_again(status: int, action: str) -> None:
+    challenge = s.html_reply(status)
+    named = s.reply(status, b"<html>", headers={"x-amzn-waf-action": action})
+    with served(named, good_book()) as service:
+        assert sync_call(service.base_url).response.attempts == 2
+    error = failure_of(named)
+    assert type(error) is td.RateLimitError
+    assert f"HTTP {status}" in str(error)
+    assert "asks for a browser" in str(error)
+    assert type(failure_of(challenge)) is not td.RateLimitError
+
+
+def failure_of(behaviour: s.Behaviour) -> td.TradingDataError:
+    with served(then=behaviour) as service:
+        return failure(service.base_url, attempts=1)
+
+
+@pytest.mark.parametrize(
+    ("title", "meaning", "advice"),
+    [
+        ("400 Request Header Or Cookie Too Large", "with the access token, are too large", "token"),
+        ("Size of a request header field exceeds server limit.", "are too large", "access_token"),
+        ("The plain HTTP request was sent to HTTPS port", "takes https only", "base_url"),
+        ("Client sent an HTTP request to an HTTPS server.", "takes https only", "base_url"),
+        ("You're speaking plain HTTP to an SSL-enabled server port.", "https only", "base_url"),
+    ],
+)
+def test_a_400_of_a_gateway_says_what_to_do(title: str, meaning: str, advice: str) -> None:
+    page = f"<html><head><title>{title}</title></head></html>".encode()
+    error = failure_of(s.html_reply(400, page))
+    assert type(error) is td.BadRequestError
+    assert meaning in str(error)
+    assert advice in str(error).rsplit("; ", 1)[1]
+    assert "arguments" not in str(error)
+
+
+def test_a_captive_portal_says_so() -> None:
+    error = failure_of(s.html_reply(511))
+    assert type(error) is td.ServerError
+    assert "511 Network Authentication Required; the network wants a login" in str(error)
+    assert str(error).endswith("log in to this network in a browser, then try again")
 
 
 def test_a_403_that_limits_requests_asks_for_no_token() -> None:

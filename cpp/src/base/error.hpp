@@ -42,6 +42,11 @@ inline constexpr const char* fewer_requests = "make fewer requests, or pass a `r
 inline constexpr const char* max_body = "pass a larger `max_body` if such a response is right";
 inline constexpr const char* network =
     "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network and its firewall";
+inline constexpr const char* network_login = "log in to this network in a browser, then try again";
+inline constexpr const char* slow_network =
+    "check the network and its firewall, or pass a longer `connect_timeout`";
+inline constexpr const char* token_text =
+    "check that `access_token` or TRADINGDATA_ACCESS_TOKEN has nothing but the token";
 inline constexpr const char* new_token =
     "pass a new `access_token` or set TRADINGDATA_ACCESS_TOKEN to one";
 inline constexpr const char* permissions = "check the account's permissions";

@@ -33,6 +33,13 @@ struct Status {
   std::string_view meaning = {};  // where the phrase does not say it
 };
 
+constexpr Status long_headers{431,
+                              " Request Header Fields Too Large",
+                              ErrorKind::bad_request,
+                              Retry::never,
+                              advice::token_text,
+                              "; the request's headers, with the access token, are too large"};
+
 // 501 and 505 say that the request itself is not understood.
 constexpr Status known_statuses[] = {
     {400, " Bad Request", ErrorKind::bad_request, Retry::never, advice::arguments},
@@ -42,10 +49,12 @@ constexpr Status known_statuses[] = {
      "; the access token does not permit this call"},
     {404, " Not Found", ErrorKind::not_found, Retry::never, advice::base_url,
      "; the service is not at this address"},
-    {405, " Method Not Allowed", ErrorKind::bad_request, Retry::never, advice::arguments},
+    {405, " Method Not Allowed", ErrorKind::bad_request, Retry::never, advice::base_url,
+     "; this address takes no such request"},
     {408, " Request Timeout", ErrorKind::status, Retry::always, advice::try_later},
     {422, " Unprocessable Content", ErrorKind::bad_request, Retry::never, advice::arguments},
     {425, " Too Early", ErrorKind::status, Retry::always, advice::try_later},
+    long_headers,
     {429, " Too Many Requests", ErrorKind::rate_limit, Retry::always, advice::fewer_requests},
     {500, " Internal Server Error", ErrorKind::server, Retry::always, advice::try_later},
     {501, " Not Implemented", ErrorKind::server, Retry::never, advice::base_url},
@@ -53,32 +62,55 @@ constexpr Status known_statuses[] = {
     {503, " Service Unavailable", ErrorKind::server, Retry::always, advice::try_later},
     {504, " Gateway Timeout", ErrorKind::server, Retry::always, advice::try_later},
     {505, " HTTP Version Not Supported", ErrorKind::server, Retry::never, advice::base_url},
+    {511, " Network Authentication Required", ErrorKind::server, Retry::always,
+     advice::network_login, "; the network wants a login"},
 };
 
-constexpr Status limited{
-    403,           " Forbidden",           ErrorKind::rate_limit,
-    Retry::always, advice::fewer_requests, "; a gateway limits requests or asks for a browser"};
+// What a gateway says by a header or on its page, whatever the status means elsewhere.
+constexpr Status limited{0,
+                         {},
+                         ErrorKind::rate_limit,
+                         Retry::always,
+                         advice::fewer_requests,
+                         "; a gateway limits requests or asks for a browser"};
+constexpr Status only_https{
+    0, {}, ErrorKind::bad_request, Retry::never, advice::base_url, "; this port takes https only"};
+
+// Words that the pages of nginx, Apache, Go and Cloudflare and the messages of services have.
+struct Page {
+  int code;
+  std::string_view words;
+  const Status* status;
+};
+
+constexpr Page pages[] = {
+    {403, "rate limit", &limited},
+    {403, "too many requests", &limited},
+    {403, "<title>just a moment", &limited},
+    {400, "header or cookie too large", &long_headers},
+    {400, "header field exceeds", &long_headers},
+    {400, "http request was sent to https", &only_https},
+    {400, "http request to an https", &only_https},
+    {400, "http to an ssl-enabled", &only_https},
+};
 
 bool is_redirect(int status) {
   return status >= 300 && status < 400 && status != 304;
 }
 
-// A 403 that is not about the token: it says when to come back, or a gateway sent it to limit
-// requests or to see a browser. By header, or by words that the pages of gateways and the messages
-// of services have in common.
-bool is_limit(const Response& response) {
-  if (response.status != 403) return false;
-  if (response.retry_after || response.limits) return true;
+// Where a gateway says so, what it means. 202 and 405 are the challenges of AWS WAF.
+const Status* said_by_gateway(const Response& response) {
+  const int code = response.status;
+  if (code == 403 && response.retry_after) return &limited;
+  if ((code == 202 || code == 403 || code == 405) && response.limits) return &limited;
   const std::string body = lower_case(response.body.view().substr(0, shown_body));
-  for (const char* sign : {"rate limit", "too many requests", "<title>just a moment"}) {
-    if (body.find(sign) != std::string::npos) return true;
+  for (const Page& page : pages) {
+    if (page.code == code && body.find(page.words) != std::string::npos) return page.status;
   }
-  return false;
+  return nullptr;
 }
 
-Status status_of(const Response& response) {
-  const int code = response.status;
-  if (is_limit(response)) return limited;
+Status documented(int code) {
   const auto* const known = std::ranges::find(known_statuses, code, &Status::code);
   if (known != std::end(known_statuses)) return *known;
   if (is_redirect(code)) return {code, {}, ErrorKind::status, Retry::never, advice::base_url};
@@ -88,6 +120,17 @@ Status status_of(const Response& response) {
   Status other{code, {}, ErrorKind::status, Retry::never, advice::report};
   other.meaning = "; the service does not document this status";
   return other;
+}
+
+Status status_of(const Response& response) {
+  Status status = documented(response.status);
+  if (const Status* const said = said_by_gateway(response)) {
+    const std::string_view phrase = status.phrase;
+    status = *said;
+    status.code = response.status;
+    status.phrase = phrase;
+  }
+  return status;
 }
 
 // What the status means, where its phrase does not say it.

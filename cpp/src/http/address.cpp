@@ -34,9 +34,18 @@ class ParsedUrl {
   // With its percent-escapes resolved; nothing where the URL has no such part.
   std::optional<std::string> decoded(CURLUPart what) const { return read(what, CURLU_URLDECODE); }
 
+  // With the zone of an IPv6 address, which libcurl keeps apart.
+  std::string host() const {
+    std::string host = lower_case(part(CURLUPART_HOST));
+    if (const std::string zone = part(CURLUPART_ZONEID); !zone.empty()) {
+      host.insert(host.size() - 1, "%25" + zone);
+    }
+    return host;
+  }
+
   std::string authority() const {
     const std::string port = part(CURLUPART_PORT);
-    return lower_case(part(CURLUPART_HOST)) + (port.empty() ? "" : ":" + port);
+    return host() + (port.empty() ? "" : ":" + port);
   }
 
  private:
@@ -59,6 +68,11 @@ bool is_plain(char letter) {
 
 [[noreturn]] void refuse(const std::string& why, const char* help = advice::url_format) {
   throw Error(ErrorKind::configuration, "base_url " + why, help);
+}
+
+// libcurl takes the path of "https:///path" for the host.
+bool has_no_host(const std::string& text) {
+  return text.find(":///") != std::string::npos && text.find(":///") == text.find("://");
 }
 
 // 127 and three more numbers: nothing that a resolver could interpret differently.
@@ -101,9 +115,11 @@ ProxyChoice parse_proxy(const std::string& text, const std::string& origin) {
   if (std::find(known.begin(), known.end(), scheme) == known.end()) {
     refuse_proxy(" must be an http, https, socks4(a) or socks5(h) address");
   }
-  if (!url.has(CURLUPART_HOST)) {
+  if (!url.has(CURLUPART_HOST) || url.part(CURLUPART_PORT) == "0" || has_no_host(text)) {
     refuse_proxy(
-        " has no host that is a name or an IP address, or a port that is no number (not shown)");
+        " has no host that is a name or an IP address, or a port that is not a number from 1 to "
+        "65535 "
+        "(not shown)");
   }
   ProxyChoice choice;
   choice.proxy = scheme + "://" + url.authority();
@@ -138,8 +154,8 @@ BaseUrl::BaseUrl(const std::string& text) {
   }
   if (url.has(CURLUPART_QUERY)) refuse("must not contain a query ('?...')");
   if (url.has(CURLUPART_FRAGMENT)) refuse("must not contain a fragment ('#...')");
-  host_ = lower_case(url.part(CURLUPART_HOST));
-  if (url.problem() == CURLUE_NO_HOST) refuse("has no host");
+  host_ = url.host();
+  if (url.problem() == CURLUE_NO_HOST || has_no_host(text)) refuse("has no host");
   if (host_.empty()) refuse("has a host that is not a name or an IP address");
   // As written: another spelling of an address, such as 127.1, may mean another host elsewhere.
   loopback_ = is_loopback(host_) && lower_case(text).starts_with(scheme + "://" + host_);

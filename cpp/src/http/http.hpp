@@ -44,7 +44,7 @@ struct Response {
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;
-  bool limits = false;          // a 403 whose headers name a rate limit or a challenge
+  bool limits = false;          // a refusal whose headers name a rate limit or a challenge
   bool reused = false;          // came over a kept connection
   std::int64_t bytes_sent = 0;  // on the wire, headers included
   std::int64_t bytes_received = 0;

@@ -42,6 +42,7 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   if (inflater_) inflater_->reset();
   failure_.reset();
   content_length_.reset();
+  length_text_.clear();
   max_body_ = std::min(max_body, largest_body);
   header_bytes_ = 0;
   received_ = 0;
@@ -96,7 +97,7 @@ void Receiver::read_head(const HeaderLookup& header) {
   if (refused()) {
     response_.retry_after = text("Retry-After");
     response_.location = text("Location");
-    response_.limits = response_.status == 403 && limits_requests(header);
+    response_.limits = limits_requests(header);
     return;
   }
   read_framing(header);
@@ -120,15 +121,23 @@ void Receiver::read_framing(const HeaderLookup& header) {
   if (chunked_) content_length_.reset();
 }
 
+// A list of lengths counts as one if all are the same text (RFC 9110, section 8.6): a gateway may
+// have joined the lines that another one repeated.
 void Receiver::read_content_length(std::string_view value) {
-  std::int64_t length = -1;
-  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), length);
-  if (problem != std::errc() || end != value.data() + value.size() || length < 0) {
-    fail(Fault::bad_length);
-  } else if (content_length_ && *content_length_ != length) {
-    fail(Fault::two_lengths);
-  }
-  content_length_ = length;
+  std::size_t comma = 0;
+  do {
+    comma = value.find(',');
+    const std::string_view text = trimmed(value.substr(0, comma));
+    std::int64_t length = -1;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (problem != std::errc() || end != text.data() + text.size() || length < 0) {
+      return fail(Fault::bad_length);
+    }
+    if (content_length_ && length_text_ != text) return fail(Fault::two_lengths);
+    content_length_ = length;
+    length_text_ = text;
+    value.remove_prefix(comma == std::string_view::npos ? value.size() : comma + 1);
+  } while (comma != std::string_view::npos);
 }
 
 void Receiver::read_content_encoding(std::string_view value) {
@@ -170,10 +179,19 @@ std::int64_t Receiver::cap() const {
   return refused() ? std::min(max_body_, largest_error_body) : max_body_;
 }
 
+// The head of gzip data may be endless, and so may members without content. What cannot be
+// compressed is a little longer as gzip.
+std::int64_t Receiver::longest_received() const {
+  constexpr std::int64_t room = 64 * 1024;
+  return cap() + cap() / 1024 + room;
+}
+
 void Receiver::read_body(std::string_view chunk) {
   Buffer& out = response_.body;
   InflateResult result = InflateResult::good;
-  if (encoding_ == Encoding::unknown) {
+  if (received_ > longest_received()) {
+    result = InflateResult::too_large;
+  } else if (encoding_ == Encoding::unknown) {
     enough_ = received_ > largest_error_body;
   } else if (encoding_ == Encoding::gzip) {
     result = inflater_->feed(chunk, out, cap());
@@ -192,6 +210,8 @@ void Receiver::read_body(std::string_view chunk) {
 
 std::optional<Failure> Receiver::finish() {
   if (!has_head()) fail(Fault::cut_head);
+  // libcurl ignores the length beside a transfer encoding of none.
+  if (!refused() && content_length_ && received_ < *content_length_) fail(Fault::cut_body);
   if (failure_ || refused() || encoding_ != Encoding::gzip) return failure_;
   if (inflater_->started() && !inflater_->ended()) {
     fail(Fault::cut_gzip);

@@ -61,12 +61,14 @@ class Receiver {
   void read_body(std::string_view chunk);
   void fail(Fault fault);
   std::int64_t cap() const;
+  std::int64_t longest_received() const;
 
   Response response_;
   const Request* request_ = nullptr;
   std::unique_ptr<Inflater> inflater_;  // created for the first gzip response, then kept
   std::optional<Failure> failure_;
   std::optional<std::int64_t> content_length_;
+  std::string length_text_;  // of the first Content-Length
   std::int64_t max_body_ = 0;
   std::int64_t last_unpacked_ = 0;  // bytes of the last gzip body: the next one is often as long
   std::int64_t header_bytes_ = 0;

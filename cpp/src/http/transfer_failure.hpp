@@ -28,6 +28,7 @@ enum class Fault : int {
   client_certificate,
   large_head,
   cut_head,
+  cut_body,
   bad_length,
   two_lengths,
   transfer_encoding,

@@ -18,6 +18,8 @@ TEST_CASE("good base URLs lose their trailing slash and keep their path") {
   CHECK(BaseUrl("https://[2001:db8::1]:443/").host() == "[2001:db8::1]");
   CHECK(BaseUrl("https://[2001:db8::1]:8443/").port() == "8443");
   CHECK(BaseUrl("https://api.example.test/x").port() == "443");
+  CHECK(BaseUrl("https://[fe80::1%25eth0]:8443/a").text() == "https://[fe80::1%25eth0]:8443/a");
+  CHECK(BaseUrl("https://[FE80::1%25Eth0]").host() == "[fe80::1%25Eth0]");
   CHECK(BaseUrl("http://127.0.0.1/").port() == "80");
   CHECK(BaseUrl("https://a.b/p%20q;x=1").text() == "https://a.b/p%20q;x=1");
 }
@@ -55,6 +57,7 @@ TEST_CASE("other base URLs are refused with the reason, and passwords are not sh
                       {"https://example.com/#top", "fragment"},
                       {"https://", "no host"},
                       {"https://:443", "no host"},
+                      {"https:///example.com", "no host"},
                       {"https://exa mple.com", "space"},
                       {"https://example.com\\@evil.com", "backslash"},
                       {"https://example.com/\r\nX: y", "control"},
@@ -153,6 +156,7 @@ TEST_CASE("a proxy that libcurl cannot read is refused without its value") {
         "desk:hunter2@proxy:x", "http://desk:hunter2@", "http://desk:hunter2@[::1", "http://",
         "http://desk/hun:ter2@proxy", "http://desk?hun:ter2@proxy:1", "http://desk#hun:ter2@proxy",
         "http://desk:hun#ter2@proxy", "http://desk:hun?ter2@proxy:1", "://desk:hunter2@proxy",
+        "http://desk:hunter2@proxy:0", "http:///desk:hunter2@proxy", "hunter2:0",
         "http://desk:hunter@2@proxy.corp", "http://desk:hunter2@a^b", "http:///desk:hunter2@b c"}) {
     CAPTURE(text);
     for (const char* base : {"https://api.example.com", "http://127.0.0.1"}) {

@@ -84,13 +84,19 @@ TEST_CASE("the lines of heads and trailers have a limit") {
 }
 
 TEST_CASE("lengths that differ or are none are errors, unless the status is one") {
-  for (const char* length : {"5", "-4", "4x", "+4", "4, 4", "", "0x4", "99999999999999999999"}) {
+  for (const char* length :
+       {"5", "-4", "4x", "+4", "4, 5", "4,", "", "04", "0x4", "99999999999999999999"}) {
     CAPTURE(length);
     CHECK(Reading(200, {{"Content-Length", "4"}, {"Content-Length", length}}, "good").failure);
     CHECK_FALSE(
         Reading(503, {{"Content-Length", "4"}, {"Content-Length", length}}, "busy").failure);
   }
-  CHECK_FALSE(Reading(200, {{"Content-Length", "4"}, {"Content-Length", "4"}}, "good").failure);
+  for (const char* length : {"4", "4, 4", "4,4 , 4"}) {
+    CAPTURE(length);
+    CHECK_FALSE(Reading(200, {{"Content-Length", length}}, "good").failure);
+    CHECK_FALSE(
+        Reading(200, {{"Content-Length", "4"}, {"Content-Length", length}}, "good").failure);
+  }
 }
 
 TEST_CASE("a transfer encoding of none ends where the length says") {
@@ -98,6 +104,9 @@ TEST_CASE("a transfer encoding of none ends where the length says") {
   CHECK_FALSE(reading.going);
   CHECK_FALSE(reading.failure);
   CHECK(reading.receiver.complete());
+  Reading cut(200, {{"Transfer-Encoding", "identity"}, {"Content-Length", "5"}}, "good");
+  CHECK(cut.why() == "incomplete body: the response ended after 4 bytes");
+  CHECK(cut.failure->retry == Retry::always);
   Reading endless(200, {{"Transfer-Encoding", "identity"}}, "good");
   CHECK(endless.going);
   CHECK(endless.receiver.close_delimited());
@@ -115,6 +124,18 @@ TEST_CASE("a body beyond the cap stops, with or without a length") {
   }
   CHECK_FALSE(Reading(200, {{"Content-Length", "2000"}}, body, 2000, 100).failure);
   CHECK(Reading(200, {{"Content-Length", "2147483648"}}, "", INT64_MAX).failure);
+}
+
+TEST_CASE("compressed bytes that become nothing have a limit too") {
+  const std::string name(400'000, 'x');  // of the file, in the head of gzip data
+  const std::string head("\x1f\x8b\x08\x08\0\0\0\0\0\x03", 10);
+  Reading endless(200, {{"Content-Encoding", "gzip"}}, head + name, 100'000, 1000);
+  CHECK_FALSE(endless.going);
+  CHECK(endless.why() == "the response is larger than max_body (100000 bytes)");
+  CHECK(endless.receiver.received() < 170'000);
+  Reading refusal(503, {{"Content-Encoding", "gzip"}}, head + name, 100'000, 1000);
+  CHECK_FALSE(refusal.going);
+  CHECK_FALSE(refusal.failure);
 }
 
 TEST_CASE("other and stacked encodings are errors") {

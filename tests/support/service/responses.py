@@ -197,7 +197,7 @@ def chunked_and_length(body: bytes = EMPTY_BOOK, *, length: int = 5) -> Behaviou
     return raw(start + chunk(body) + chunk(b""))
 
 
-def two_content_lengths(body: bytes = EMPTY_BOOK, *, other: int | None = None) -> Behaviour:
+def two_content_lengths(body: bytes = EMPTY_BOOK, *, other: int | str | None = None) -> Behaviour:
     """Send the right Content-Length and behind it another one, 10 less unless given."""
     other = len(body) - 10 if other is None else other
     lengths = [("Content-Length", str(length)) for length in (len(body), other)]
