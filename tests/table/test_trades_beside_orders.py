@@ -93,8 +93,6 @@ def test_a_simulated_day_has_the_trap_and_the_recipe_avoids_it(seed: int) -> Non
     day = pl.col("order_date_time").dt.date().alias("day")
     rows = orders.sort("leg_no").to_polars().with_columns(day).unique(KEYS, keep="first")
     joined = trades.to_polars().with_columns(day)
-    joined = joined.join(
-        rows.select(*KEYS, "source"), KEYS, "left", validate="m:1", nulls_equal=True
-    )
+    joined = joined.join(rows.select(*KEYS, "source"), KEYS, "left", validate="m:1")
     assert sorted(joined["trade_no"]) == sorted(map(str, trades.column("trade_no")))
     assert joined["source"].null_count() == 0
