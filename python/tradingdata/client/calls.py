@@ -211,8 +211,11 @@ class Calls:
         """Converts a response to a book."""
         rows, *facts = result
         if self.tokens.is_of_sandbox and facts[-1] is not None:
-            # The clock of the simulated day has seconds: two fetches within one stay two.
-            facts[-2] = facts[-1].replace(microsecond=facts[-2].microsecond)
+            # The clock of the simulated day has seconds, and may be stopped: two fetches within one
+            # stay two, in their order. Its fraction is that of ten minutes of this machine's clock.
+            wall = facts[-2]
+            passed = wall.minute % 10 * 60 + wall.second + wall.microsecond / 1e6
+            facts[-2] = facts[-1].replace(microsecond=int(passed / 600 * 1e6))
         book = kind._received(rows, partial(Response, rows, self.account, *facts))
         return book if self.zone is None else book.localize(self.zone)
 
