@@ -209,6 +209,28 @@ def test_what_a_crash_kept_from_being_reported_is_reported_after_it(
     assert run(*watched, "--state", state).text == ""
 
 
+def test_a_book_that_was_cleared_before_a_restart_is_not_new_after_it(
+    service: Scripted, run: Run, tmp_path: Path
+) -> None:
+    watch = ("watch", "-i", "0.01", "--polls", "2", "--state", tmp_path / "state.json")
+    rows = orders(3, order_no=str, status="Error")
+    service.script(book_reply(rows), then=book_reply([]))
+    assert "cleared" in run(*watch).text
+    service.script(book_reply([]), book_reply([]), then=book_reply(rows))
+    told = [line.split()[1] for line in run(*watch).text.splitlines()]
+    assert told == ["cleared", "returned", "returned", "returned"]
+
+
+def test_orders_of_an_empty_first_book_are_new_after_a_restart(
+    service: Scripted, run: Run, tmp_path: Path
+) -> None:
+    watch = ("watch", "-i", "0.01", "--polls", "1", "--state", tmp_path / "state.json")
+    service.script(then=book_reply([]))
+    assert run(*watch).text == ""
+    service.script(then=book_reply(orders(1, status="Error")))
+    assert [line.split()[1] for line in run(*watch).text.splitlines()] == ["new"]
+
+
 def test_a_state_that_cannot_be_is_refused_before_any_request(
     service: Scripted, run: Run, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ import tradingdata as td
 def found(client: td.Client) -> None:
     search = client.search("bank", max_items=50)
     assert_type(search.all().to_pandas(["nsesymbol"]), pd.DataFrame)
+    assert_type(search.all().to_pandas(dtype_backend="numpy"), pd.DataFrame)
     assert_type(search.first(5), td.StockList)
     assert_type(client.stock("RELIANCE"), td.Stock)
     for stock in search:

@@ -100,8 +100,9 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
             if on_change is not None and news and not first:
                 _run_on_change(on_change, json_lines(update))
             failing = update.missed is not None
-            if state is not None and not failing:
-                # Only now: what a crash keeps from being reported is reported after a restart.
+            # Only now: what a crash keeps from being reported is reported after a restart. A book
+            # that was cleared may come back, and its orders are not new then.
+            if state is not None and not failing and (len(update.orders) or not state.exists()):
                 update.orders.save(state, overwrite=True)
 
 
