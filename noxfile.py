@@ -511,6 +511,31 @@ def soak(session: nox.Session) -> None:
     run(session, "pytest", "-q", "-m", "long")
 
 
+@nox.session
+def bench(session: nox.Session) -> None:
+    """tests/bench in .venv-bench, as users compile it, with ISA-L and with zlib"""
+    venv, folder = ROOT / ".venv-bench", BUILD / "bench" / fingerprint()
+    install(session, venv, "all", "bench")
+    tools = build_tools(session)
+    wheels = {"isal": "ON", "zlib": "OFF"}
+    if not all(list((folder / name).glob("*.whl")) for name in wheels):
+        shutil.rmtree(BUILD / "bench", ignore_errors=True)
+        for name, isal in wheels.items():
+            options = (f"build-dir=build/bench/{name}", f"cmake.define.TRADINGDATA_ISAL={isal}")
+            build_wheel(session, folder / name, tools, *options)
+        add(session, venv, "--no-deps", "--reinstall", *(folder / "isal").glob("*.whl"))
+        add(
+            session,
+            venv,
+            "--no-deps",
+            "--target",
+            folder / "site",
+            *(folder / "zlib").glob("*.whl"),
+        )
+    given = ("--zlib", folder / "site", "--results", folder / "results", *session.posargs)
+    session.run(venv / "bin/python", "tests/bench", *given)
+
+
 # The inner loop.
 
 

@@ -1,73 +1,87 @@
-"""A process that measures cases on request: one case, or all cases of a contest.
+"""A process that measures one way of a row: `python -m bench.worker ROW WAY SIZE`.
 
-The cases are its argument, as JSON. It prints a line of facts; then each line `<case> <count>` of
-its input prints the CPU and wall seconds of that many runs. The programs in floors/ do the same.
+It prints what the result holds as a line of JSON, then a figure for each line that it reads: the
+median of enough runs, for one operation. What is freed is freed outside of what is measured.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
+import resource
+import statistics
 import sys
 import time
-from typing import Any
+import warnings
+from pathlib import Path
 
-from .contest import Ready, prepared
+from .case import Ready
+from .table import ROWS
 
-WARM_RUNS = 3
-WARM_SECONDS = 0.3
+ROUND_SECONDS, MOST_RUNS = 0.05, 400  # a short run is repeated, to fill a round
+WARM_SECONDS = 0.2
+RESET_PEAK = "5"  # to /proc/self/clear_refs: see proc(5)
 
 
 def main() -> None:
     # What a library prints goes to stderr; stdout carries the results only.
     responses = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    cases = [_prepare(one) for one in json.loads(sys.argv[1])]
-    print(json.dumps([about for _, about in cases]), file=responses)
-    for line in sys.stdin:
-        index, count = map(int, line.split())
-        ready = cases[index][0]
-        assert ready is not None
-        print(json.dumps(measure(ready, count)), file=responses)
-    for ready, _ in cases:
-        if ready is not None:
-            ready.close()
+    warnings.simplefilter("ignore")  # calculations report what they leave out
+    name, way, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    prepare, measure, count = ROWS[name].ways[way], cpu, 1
+    if ROWS[name].memory:
+        measure = memory
+        loaded = prepare(20).run()  # the code, and what it keeps
+        ready = prepare(size)
+        del loaded
+        print("{}", file=responses)
+    else:
+        ready = prepare(size)
+        print(json.dumps(ready.check(ready.run())), file=responses)
+        started, runs = time.perf_counter(), 0
+        while not runs or time.perf_counter() - started < WARM_SECONDS:
+            ready.run()
+            runs += 1
+        count = round(ROUND_SECONDS * runs / (time.perf_counter() - started))
+    for _ in sys.stdin:
+        gc.collect()
+        figures = [measure(ready) for _ in range(max(1, min(count, MOST_RUNS)))]
+        print(statistics.median(figures) / ready.calls, file=responses)
+    os._exit(0)  # open clients and loops have no more to do
 
 
-def _prepare(about: dict[str, Any]) -> tuple[Ready | None, dict[str, Any]]:
-    """Makes a case ready and warm. One that cannot run here says why, and is left out."""
-    try:
-        ready = prepared(about)
-        fact = ready.check(ready.run())
-    except Exception as problem:
-        return None, {"missing": f"{type(problem).__name__}: {problem}"}
-    started = time.perf_counter()
-    runs = 0
-    while runs < WARM_RUNS or time.perf_counter() - started < WARM_SECONDS:
-        ready.run()
-        runs += 1
-    return ready, {"fact": fact, "seconds": (time.perf_counter() - started) / runs}
+def cpu(ready: Ready) -> float:
+    """Seconds of all threads of the process, and of those that it starts."""
+    before = _seconds()
+    result = ready.run()
+    after = _seconds()
+    del result
+    return after - before
 
 
-def measure(ready: Ready, count: int) -> dict[str, list[float]]:
-    """Seconds of CPU and of wall time for each of `count` runs, for one operation.
+def _seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
-    The result is freed outside of the measured time, and garbage is collected before.
-    """
+
+def memory(ready: Ready) -> float:
+    """By how many bytes the resident set grows at its peak. Linux only."""
     gc.collect()
-    cpu, wall = [], []
-    run = ready.run
-    for _ in range(count):
-        wall_before, cpu_before = time.perf_counter_ns(), time.process_time_ns()
-        result = run()
-        cpu_after, wall_after = time.process_time_ns(), time.perf_counter_ns()
-        del result
-        if ready.since is not None:
-            wall_before = ready.since()
-        cpu.append((cpu_after - cpu_before) / ready.calls / 1e9)
-        wall.append((wall_after - wall_before) / ready.calls / 1e9)
-    return {"cpu": cpu, "wall": wall}
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text(RESET_PEAK, "ascii")
+    before = _status("VmRSS")
+    result = ready.run()
+    peak = _status("VmHWM")
+    del result
+    return peak - before
+
+
+def _status(name: str) -> int:
+    words = Path("/proc/self/status").read_text("ascii").split()
+    return int(words[words.index(f"{name}:") + 1]) * 1024
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from bench.servers import NGINX, Served, serving
 from calls import TOKEN
+from nginx import NGINX, Served, serving
 from service import as_json, envelope, trades
 
 ROWS = 500
@@ -23,7 +23,8 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         pytest.skip("nginx is not installed (Debian: nginx-light)")
     body = Path(tmp_path_factory.mktemp("bodies"), "book")
     body.write_bytes(BOOK)
-    with serving({".": body}, {"."}, calls=10) as served:
+    with serving(calls=10) as served:
+        served.add(".", "Trade", body, compressed=True)
         yield served
 
 
