@@ -1,9 +1,9 @@
 """The same faults for this library and for requests, httpx, aiohttp and pycurl, in one run.
 
-python tests/transport/fault_peers.py [--markdown FILE]: a table of what each comes to within a timeout
-of one second. The peers are used as their first pages show: a POST, raise for the status, parse the
-JSON, take `data`. Marked WRONG is a damaged response that came out as rows all the same, a call
-that runs on 0.3 s behind its timeout, and a token that another service saw.
+python tests/transport/fault_peers.py [--markdown FILE]: a table of what each comes to within a
+timeout of one second. The peers are used as their first pages show: a POST, raise for the status,
+parse the JSON, take `data`. Marked WRONG is a damaged response that came out as rows all the same,
+a call that runs on 0.3 s behind its timeout, and a token that another service saw.
 """
 
 from __future__ import annotations
