@@ -20,24 +20,12 @@ from tradingdata.errors import BooksDisagreeError
 from . import archive, parameters
 from .errors import Code, DataError, UsageError, fitting, for_a_terminal
 from .output import Destination
-from .parameters import (
-    AMOUNT,
-    PATH,
-    Command,
-    Given,
-    RowChoice,
-    chosen_columns,
-    client_of,
-    option,
-    parsed,
-    received,
-    together,
-)
+from .parameters import PATH, Command, Given, RowChoice, client_of, option, parsed, received
 
 if TYPE_CHECKING:
     from tradingdata.books.book import OrderBook, TradeBook
 
-_options = together(
+_options = parameters.together(
     parameters.connection,
     option("--start DAY", "First day to include (with --archive)."),
     option("--end DAY", "Last day to include (default: same as --start)."),
@@ -47,7 +35,7 @@ _options = together(
     parameters.columns,
     option("--strict", "End with code 10 if the result has issues."),
 )
-_sides = together(
+_sides = parameters.together(
     option("--buy CODE", "txn_type of a purchase.", default="B"),
     option("--sell CODE", "txn_type of a sale.", default="S"),
 )
@@ -66,11 +54,10 @@ class Calculation:
 
     def __init__(self, row: type, given: Given, record: str = "Trade") -> None:
         self._given, self._choice = given, RowChoice(record, given)
-        columns = chosen_columns("results", list(kinds_of(row)), given)
+        columns = parameters.chosen_columns("results", list(kinds_of(row)), given)
         self._destination = Destination(given, columns)
-        if given["archive"] is None and any(
-            given[name] for name in ("start", "end", "account", "missing_ok")
-        ):
+        needed = any(given[name] for name in ("start", "end", "account", "missing_ok"))
+        if needed and given["archive"] is None:
             raise UsageError("--start, --end, --account and --missing-ok need --archive")
 
     def trades(self) -> tuple[TradeBook, date | None]:
@@ -113,12 +100,9 @@ class Calculation:
             return received(getattr(client, call))
 
     def _one_day(self, day: str) -> date:
-        at, start, end = (
-            fitting(lambda: validate.day("day", day)),
-            *map(self._given.get, ("start", "end")),
-        )
-        first = start and fitting(lambda: validate.day("start", start))
-        last = fitting(lambda: validate.day("end", end)) if end else first
+        at, start, end = _day_of("day", day), self._given["start"], self._given["end"]
+        first = _day_of("start", start) if start else None
+        last = _day_of("end", end) if end else first
         if (first or at) <= at <= (last or at):
             return at
         raise UsageError(f"--day {at} is not one of the days that --start and --end read")
@@ -200,7 +184,7 @@ _TOLERANCE = "Largest difference of average prices that still agrees."
 
 @click.command(cls=Command)
 @_options
-@option("--tolerance AMOUNT", _TOLERANCE, AMOUNT, default=0.01)
+@option("--tolerance AMOUNT", _TOLERANCE, parameters.AMOUNT, default=0.01)
 def reconcile(tolerance: float, **given: Any) -> int:
     """Compare each order with its trades.
 
@@ -231,6 +215,11 @@ def quality(**given: Any) -> int:
     """
     calculation = Calculation(analysis.OrderExecution, given, "Order")
     return calculation.show(analysis.execution_quality, *calculation.books())
+
+
+def _day_of(name: str, text: str) -> date:
+    """Returns the day that an option names."""
+    return fitting(lambda: validate.day(name, text))
 
 
 def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Result:
