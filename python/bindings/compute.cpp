@@ -21,6 +21,9 @@ namespace {
 PyObject* made_from(std::int64_t value) {
   return PyLong_FromLongLong(value);
 }
+PyObject* made_from(std::int32_t value) {
+  return PyLong_FromLong(value);
+}
 PyObject* made_from(bool value) {
   return PyBool_FromLong(value ? 1 : 0);
 }
@@ -79,40 +82,90 @@ py::bytes hashes(const OwnedSlice& self, const Names& names) {
   return {reinterpret_cast<const char*>(found.data()), found.size() * sizeof found.front()};
 }
 
-// What matching found, as lists when they are asked for.
-class MatchedLots {
+int128 whole_from(const py::int_& value) {
+  int overflow = 0;
+  const long long word = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return word;
+  constexpr int half = 62;
+  const py::int_ high(value >> py::int_(half));
+  const auto low = (value & ((py::int_(1) << py::int_(half)) - py::int_(1))).cast<std::int64_t>();
+  const long long top = PyLong_AsLongLongAndOverflow(high.ptr(), &overflow);
+  if (overflow != 0) detail::refuse_amounts();
+  return product_of(top, int128{1} << half) + low;
+}
+
+// A fold of lots, whose journal is lists when it is read.
+class Fold {
  public:
-  explicit MatchedLots(Matching found) : found_(std::move(found)) {}
+  explicit Fold(LotFold fold) : fold_(std::move(fold)) {}
 
-  py::tuple matches() const {
-    return columns_of(released([&] { return matches_in_time(found_); }), &Match::lot, &Match::trade,
-                      &Match::is_long, &Match::quantity, &Match::cost, &Match::proceeds);
+  void run(std::int64_t until) {
+    released([&] { fold_.run(until); });
   }
-  py::tuple unmatched() const { return parts(unmatched_in_time(found_)); }
-  py::tuple open() const { return parts(found_.open); }
-  const std::vector<std::int64_t>& undecided() const { return found_.undecided; }
+  void put(std::int64_t row, std::int32_t key, bool is_long, std::int64_t quantity,
+           const py::int_& value, std::int64_t time, std::int64_t since) {
+    if (key < 0 || quantity < 1) throw py::value_error("no such lot");
+    fold_.put({row, key, is_long, time, since, quantity, whole_from(value)});
+  }
+  void close(std::int64_t row, std::int32_t key, std::int64_t quantity, const py::int_& value,
+             std::int64_t at) {
+    fold_.close(row, key, quantity, whole_from(value), at);
+  }
+  void end(std::int64_t lot, std::int64_t at) { fold_.end(lot, at); }
+  int side(std::int32_t key) const { return fold_.side(key); }
 
-  py::tuple totals() const {
-    return columns_of(found_.totals, &LotTotals::quantity, &LotTotals::cost, &LotTotals::proceeds,
-                      &LotTotals::unmatched, &LotTotals::unmatched_value, &LotTotals::open,
-                      &LotTotals::open_value);
+  void pay(std::int64_t lot, std::int64_t row, const py::int_& value, const py::int_& paid_for,
+           std::int64_t at) {
+    fold_.pay(lot, row, whole_from(value), whole_from(paid_for), at);
   }
+
+  py::tuple open(std::optional<std::int64_t> at) const {
+    return parts(released([&] { return at ? fold_.open(*at) : fold_.open(); }));
+  }
+  py::tuple held(std::int32_t key) const { return parts(fold_.held(key)); }
+  std::int64_t last_time(std::int64_t before) const { return fold_.last_time(before); }
+  py::tuple matches(std::int64_t start, std::int64_t stop) const {
+    return columns_of(released([&] { return fold_.matches(start, stop); }), &Match::lot,
+                      &Match::trade, &Match::is_long, &Match::quantity, &Match::cost,
+                      &Match::proceeds);
+  }
+  py::tuple unmatched(std::int64_t start, std::int64_t stop) const {
+    return columns_of(released([&] { return fold_.unmatched(start, stop); }), &Unmatched::row,
+                      &Unmatched::key, &Unmatched::quantity, &Unmatched::value);
+  }
+  py::tuple totals(std::int64_t start, std::int64_t stop) const {
+    return columns_of(released([&] { return fold_.totals(start, stop); }), &LotTotals::quantity,
+                      &LotTotals::cost, &LotTotals::proceeds, &LotTotals::unmatched,
+                      &LotTotals::unmatched_value, &LotTotals::open, &LotTotals::open_value);
+  }
+  py::tuple steps(const std::vector<std::int64_t>& starts) const {
+    return columns_of(released([&] { return fold_.steps(starts); }), &Step::key, &Step::span,
+                      &Step::quantity, &Step::value, &Step::realised);
+  }
+  py::tuple rows(std::int64_t before) const {
+    return columns_of(released([&] { return fold_.rows(before); }), &KeyRows::first,
+                      &KeyRows::last);
+  }
+  const std::vector<std::int64_t>& undecided() const { return fold_.undecided(); }
 
  private:
-  static py::tuple parts(const std::vector<LotPart>& items) {
-    return columns_of(items, &LotPart::row, &LotPart::is_long, &LotPart::quantity, &LotPart::value);
+  static py::tuple parts(const std::vector<OpenPart>& items) {
+    return columns_of(items, &OpenPart::lot, &OpenPart::row, &OpenPart::key, &OpenPart::is_long,
+                      &OpenPart::time, &OpenPart::quantity, &OpenPart::value);
   }
 
-  Matching found_;
+  LotFold fold_;
 };
 
 class GroupsOfSlices {
  public:
-  GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key, const GroupsOfSlices* within)
+  GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key, const GroupsOfSlices* within,
+                 const std::vector<std::int32_t>& labels)
       : slices_(std::move(slices)) {
     std::vector<GroupedRows> parts = keyed(key);
-    for (std::size_t i = 0; within != nullptr && i < parts.size(); ++i) {
-      parts[i].within = within->at(i).group;
+    if (within == nullptr && !labels.empty()) parts.at(0).within = labels;
+    for (std::size_t i = 0; i < parts.size() && (within != nullptr || !labels.empty()); ++i) {
+      if (within != nullptr) parts[i].within = within->at(i).group;
       if (std::ssize(parts[i].within) != parts[i].rows.size())
         throw py::value_error("groups of the same rows are needed");
     }
@@ -167,25 +220,15 @@ class GroupsOfSlices {
     return py::make_tuple(found.by_group, found.odd, found.proof);
   }
 
-  MatchedLots match(const std::string& buy, int decimals, std::int64_t opening,
-                    std::int64_t settlements, const std::vector<std::uint8_t>& may_short,
-                    const py::object& counted_from, const std::vector<std::int32_t>& origin) const {
+  Fold fold(const std::string& buy, int decimals, std::int64_t opening,
+            std::vector<std::uint8_t> may_short, std::vector<std::int32_t> origin) const {
     require_trades();
     if (std::ssize(may_short) != size()) throw py::value_error("one permission for each group");
-    if (opening < 0 || settlements < 0 || opening + settlements > at(0).size())
-      throw py::value_error("no such lots");
+    if (opening < 0 || opening > at(0).size()) throw py::value_error("no such lots");
     if (!origin.empty() && std::ssize(origin) != at(0).size())
       throw py::value_error("one origin for each row");
-    MatchingRules rules{.buy = buy,
-                        .decimals = decimals,
-                        .opening = opening,
-                        .settlements = settlements,
-                        .may_short = may_short,
-                        .origin = origin};
-    if (!counted_from.is_none()) {
-      rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
-    }
-    return MatchedLots(released([&] { return match_lots(at(0), rules); }));
+    FoldRules rules{buy, decimals, opening, std::move(may_short), std::move(origin)};
+    return Fold(released([&] { return LotFold(at(0), std::move(rules)); }));
   }
 
  private:
@@ -241,15 +284,30 @@ void bind_compute(py::module_& module) {
       .def("distinct", &distinct, py::arg("name"))
       .def("hashes", &hashes, py::arg("names"));
   module.def("decimals_of", &decimals, py::arg("columns"));
-  py::class_<MatchedLots>(module, "MatchedLots", py::is_final())
-      .def_property_readonly("matches", &MatchedLots::matches)
-      .def_property_readonly("unmatched", &MatchedLots::unmatched)
-      .def_property_readonly("open", &MatchedLots::open)
-      .def_property_readonly("totals", &MatchedLots::totals)
-      .def_property_readonly("undecided", &MatchedLots::undecided);
+  py::class_<Fold>(module, "Fold", py::is_final())
+      .def("run", &Fold::run, py::arg("until"))
+      .def("put", &Fold::put, py::arg("row"), py::arg("key"), py::arg("is_long"),
+           py::arg("quantity"), py::arg("value"), py::arg("time"), py::arg("since"))
+      .def("close", &Fold::close, py::arg("row"), py::arg("key"), py::arg("quantity"),
+           py::arg("value"), py::arg("at"))
+      .def("end", &Fold::end, py::arg("lot"), py::arg("at"))
+      .def("pay", &Fold::pay, py::arg("lot"), py::arg("row"), py::arg("value"), py::arg("paid_for"),
+           py::arg("at"))
+      .def("held", &Fold::held, py::arg("key"))
+      .def("last_time", &Fold::last_time, py::arg("before"))
+      .def("side", &Fold::side, py::arg("key"))
+      .def("open", &Fold::open, py::arg("at") = py::none())
+      .def("matches", &Fold::matches, py::arg("start"), py::arg("stop"))
+      .def("unmatched", &Fold::unmatched, py::arg("start"), py::arg("stop"))
+      .def("totals", &Fold::totals, py::arg("start"), py::arg("stop"))
+      .def("steps", &Fold::steps, py::arg("starts"))
+      .def("rows", &Fold::rows, py::arg("before"))
+      .def_property_readonly("undecided", &Fold::undecided);
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
-      .def(py::init<std::vector<OwnedSlice>, const Names&, const GroupsOfSlices*>(),
-           py::arg("parts"), py::arg("key"), py::arg("within") = py::none())
+      .def(py::init<std::vector<OwnedSlice>, const Names&, const GroupsOfSlices*,
+                    const std::vector<std::int32_t>&>(),
+           py::arg("parts"), py::arg("key"), py::arg("within") = py::none(),
+           py::arg("labels") = std::vector<std::int32_t>())
       .def("__len__", &GroupsOfSlices::size)
       .def("coarser", &GroupsOfSlices::coarser, py::arg("key"))
       .def("numbers", values_of(&GroupPart::group), py::arg("part") = 0)
@@ -263,9 +321,8 @@ void bind_compute(py::module_& module) {
       .def("sums_of_products", &GroupsOfSlices::sums_of_products, py::arg("name"),
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)
       .def("multipliers", &GroupsOfSlices::multipliers, py::arg("contract"))
-      .def("match", &GroupsOfSlices::match, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
-           py::arg("settlements"), py::arg("may_short"), py::arg("counted_from"),
-           py::arg("origin"));
+      .def("fold", &GroupsOfSlices::fold, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
+           py::arg("may_short"), py::arg("origin"));
 }
 
 }  // namespace tradingdata::python

@@ -32,6 +32,7 @@ __all__ = [
     "Books",
     "ChargeRate",
     "Client",
+    "Ledger",
     "LotChange",
     "Order",
     "OrderBook",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from .accounts.fetch import Accounts
     from .analysis import (
         ChargeRate,
+        Ledger,
         LotChange,
         charges,
         daily_pnl,
@@ -83,7 +85,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "accounts.fetch": ("Accounts",),
     "analysis": (
-        *("ChargeRate", "LotChange", "analysis", "charges", "daily_pnl", "day_pnl"),
+        *("ChargeRate", "Ledger", "LotChange", "analysis", "charges", "daily_pnl", "day_pnl"),
         *("execution_quality", "positions", "realised_pnl", "reconcile", "unrealised_pnl"),
     ),
     "plot": ("plot",),

@@ -13,22 +13,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, time
+from fractions import Fraction
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 from zlib import crc32
 
 from ._util.optional_imports import Later, require
 from ._util.validate import count
 from .analysis import DailyPnl
-from .analysis.checks import check_codes, require_sides, require_values
-from .analysis.inputs import Lookup, rows_in
+from .analysis.events import check_codes, require_sides, require_values
+from .analysis.inputs import IST, Lookup, rows_in
 from .analysis.keys import FUTURE, OPTION, SHARES
-from .analysis.pnl import realised_pnl
-from .analysis.position import Positions, positions
+from .analysis.ledger import Ledger, valued
+from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
-from .analysis.realised import LONG, SHORT, Lots, Matches, RealisedPnl
-from .analysis.time_axis import Days
-from .analysis.unrealised import UnrealisedPnl, valued
+from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, UnrealisedPnl
 from .books.book import OrderBook, TradeBook
 from .display.text import group, printable
 
@@ -366,7 +366,7 @@ def pnl_curve(
         return _equity_curve(result, ax)
     if not isinstance(result, (Matches, RealisedPnl)):
         rows_in("td.plot.pnl_curve", result, TradeBook)
-        result = realised_pnl(result)
+        result = Ledger(result).realised()
     matches = (result if isinstance(result, Matches) else result.matches).sort("close_time")
     days = Days(matches._column("close_time"))
     times = days.places()
@@ -420,6 +420,14 @@ def _equity_curve(daily: DailyPnl, ax: axes.Axes | None) -> axes.Axes:
     return ax
 
 
+def _cost_of(row: Position) -> float:
+    """Returns the value of an open quantity at the average of its side, negative if it is short."""
+    is_long = row.net_quantity > 0
+    value = row.buy_value if is_long else row.sell_value
+    quantity = row.buy_quantity if is_long else row.sell_quantity
+    return float(Fraction(repr(value)) * row.net_quantity / quantity)
+
+
 _OPENED = {SHARES: "Open shares", FUTURE: "Open futures", OPTION: "Open options"}
 _VALUES = {SHARES: "rupees", FUTURE: "notional value in rupees", OPTION: "premium in rupees"}
 
@@ -437,7 +445,7 @@ def exposure(
 
     An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:
     what the open lots were traded for, or for positions the open quantity at the average of its
-    side. (``td.unrealised_pnl`` says how that is computed.)
+    side.
 
     Args:
         result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
@@ -460,16 +468,21 @@ def exposure(
         >>> td.plot.exposure(td.unrealised_pnl(pnl.open_lots, prices))
     """
     count("largest", largest)
-    column, basis = "market_value", "at your prices"
-    if not isinstance(result, UnrealisedPnl):
-        if not isinstance(result, (Positions, RealisedPnl, Lots)):
+    basis = "at cost"
+    rows: list[tuple[Any, Any]]
+    if isinstance(result, UnrealisedPnl):
+        basis = "at your prices"
+        rows = list(zip(result._column("market_value"), result, strict=True))
+    elif isinstance(result, (RealisedPnl, Lots)):
+        values_at_cost, _ = valued(result, Lookup("prices", {}))
+        rows = list(zip(values_at_cost._column("value"), values_at_cost, strict=True))
+    else:
+        if not isinstance(result, Positions):
             rows_in("td.plot.exposure", result, TradeBook)
             result = positions(result)
-        result = valued(result, Lookup("prices", {}))
-        column, basis = "value", "at cost"
+        rows = [(_cost_of(row), row) for row in result if row.net_quantity]
     if kind is not None and kind not in _OPENED:
         raise ValueError(f"kind must be one of {', '.join(_OPENED)}, not {kind!r}")
-    rows = list(zip(result._column(column), result, strict=True))
     panels = {
         name: sorted(
             (bar for bar in rows if bar[1].kind == name and bar[0]), key=lambda bar: -abs(bar[0])
@@ -511,3 +524,80 @@ def exposure(
             if not bars:
                 _note(panel, "no prices" if unpriced else "nothing open")
     return drawn[0]
+
+
+# -- the time axis: days that have rows, side by side, without nights and holidays --
+
+_OPEN, _SESSION = 9.25 * 3600, 6.25 * 3600  # seconds: from midnight to 09:15, and on to 15:30
+_MOST_TICKS = 8
+
+
+class Days:
+    """The days of a time axis. The first begins at 0, the second at 1, and so on."""
+
+    def __init__(self, times: Iterable[datetime]) -> None:
+        # Times on the exchange's clock; a naive time is assumed to be on it.
+        self.times = [
+            at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times
+        ]
+        self.days: list[date] = sorted({at.date() for at in self.times})
+        self.numbers = {day: number for number, day in enumerate(self.days)}
+
+    @property
+    def several(self) -> bool:
+        """Whether there are two days or more."""
+        return len(self.days) > 1
+
+    def places(self) -> list[float]:
+        """Returns the place of each time; on several days at most an end of the session."""
+        shares = (_seconds(at) / _SESSION for at in self.times)
+        if self.several:
+            shares = (min(max(share, 0.0), 1.0) for share in shares)
+        numbers = (self.numbers[at.date()] for at in self.times)
+        return [number + share for number, share in zip(numbers, shares, strict=True)]
+
+    def intervals(self, seconds: float) -> tuple[list[float], float]:
+        """Returns the middle of each time's interval or day, and the width of one."""
+        if self.several:
+            return [self.numbers[at.date()] + 0.5 for at in self.times], 1.0
+        width = seconds / _SESSION
+        return [(_seconds(at) // seconds + 0.5) * width for at in self.times], width
+
+    def mark(self, ax: axes.Axes, places: Iterable[float]) -> None:
+        """Makes the horizontal axis one of these days, which show these places."""
+        from matplotlib.ticker import FixedLocator, NullLocator
+
+        if _drawn.setdefault(ax, self.days) != self.days:
+            raise ValueError("the axes show other days: draw each chart on axes of its own")
+        low, high = min([0.0, *places]), max([float(len(self.days) or 1), *places])
+        ends = [f"{day:%d %b %Y}" for day in (self.days[0], self.days[-1])] if self.days else []
+        if self.several:
+            step = -(-len(self.days) // _MOST_TICKS)
+            shown = self.days[::step]
+            ticks = [self.numbers[day] + 0.5 for day in shown]
+            years = [None, *(day.year for day in shown)]
+            texts = [
+                f"{day.day} {day:%b}" + (f"\n{day.year}" if day.year != before else "")
+                for day, before in zip(shown, years, strict=False)
+            ]
+            label = f"{group(len(self.days))} days from {' to '.join(ends)}"
+        else:
+            hours = [(hour * 3600 - _OPEN) / _SESSION for hour in range(25)]
+            inside = [(hour, at) for hour, at in enumerate(hours) if low <= at <= high]
+            step = -(-len(inside) // _MOST_TICKS)
+            ticks = [at for hour, at in inside if hour % step == 0]
+            texts = [f"{hour:02}:00" for hour, _ in inside if hour % step == 0]
+            label = ", ".join(["market time", *ends[:1]])
+        ax.set_xticks(ticks, texts)
+        days = range(len(self.days) + 1) if 1 < len(self.days) <= 4 * _MOST_TICKS else ()
+        ax.xaxis.set_minor_locator(FixedLocator(days) if days else NullLocator())
+        pad = 0.01 * (high - low)  # room for half a marker
+        ax.set(xlim=(low - pad, high + pad), xlabel=label)
+
+
+_drawn: WeakKeyDictionary[axes.Axes, list[date]] = WeakKeyDictionary()
+
+
+def _seconds(at: datetime) -> float:
+    """Returns the seconds from 09:15 of the day."""
+    return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6 - _OPEN

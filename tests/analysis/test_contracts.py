@@ -55,8 +55,10 @@ def test_an_opening_that_expired_closes_no_trade_of_the_next_contract() -> None:
 
 def test_two_contracts_of_one_id_are_two_positions() -> None:
     assert sorted(row.net_quantity for row in td.positions(TWO_CONTRACTS)) == [-75, 75]
+    lots = [*td.realised_pnl(TWO_CONTRACTS[:1]).open_lots]
+    lots += td.realised_pnl(TWO_CONTRACTS[1:]).open_lots
     with pytest.raises(ValueError, match=r"'43210', which means two contracts, .*11-.* and .*11-"):
-        td.unrealised_pnl(td.positions(TWO_CONTRACTS), {"43210": 5.0})
+        td.unrealised_pnl(lots, {"43210": 5.0})
     with pytest.raises(ValueError, match="expiry_date is missing for security_id '43210'"):
         td.positions(td.TradeBook([*TWO_CONTRACTS, made(3, "B", 1, 1, "20 11:00")]))
 
@@ -78,7 +80,7 @@ def test_a_price_by_id_may_be_that_of_a_closed_contract(closed: int) -> None:
     calculations: list[Any] = [
         lambda prices: td.day_pnl(trades, prices=prices),
         lambda prices: td.unrealised_pnl(pnl, prices),
-        lambda prices: td.unrealised_pnl(td.positions(trades), prices),
+        lambda prices: td.Ledger(trades).unrealised(prices),
     ]
     for calculate in calculations:
         if closed == 24:

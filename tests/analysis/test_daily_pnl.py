@@ -13,8 +13,8 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, trade, unwarned
-from tradingdata.analysis.issues import FROM_COST, STALE, UNPRICED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.results import FROM_COST, STALE, UNPRICED
 from worlds.sixty_days import CONTRACTS, DAYS, Ledger, LedgerWorld, ledger_world
 
 OF_ORDERS: dict[str, Any] = {"minimum": 0.5, "cap": 2.5, "per_order": 1, "gst_on": ["brokerage"]}
@@ -24,7 +24,8 @@ MONDAY, TUESDAY, WEDNESDAY = (DAY + dt.timedelta(days=number) for number in rang
 LOT: dict[str, Any] = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
 
 
-def exact(value: float) -> Fraction:
+def exact(value: float | None) -> Fraction:
+    assert value is not None
     return Fraction(repr(value))
 
 
@@ -49,21 +50,30 @@ def check(made: LedgerWorld) -> None:
     whole = Fraction(0)
     for holder in ledger.holders:
         total = [Fraction(0)] * 3
+        known = Fraction(0), Fraction(0)
         for day in DAYS:
             row = rows[*holder, day]
             before = list(total)
             total[0] += ledger.realised[holder][day]
             total[1] = ledger.unrealised[holder][day]
             total[2] += ledger.charges[holder][day]
-            realised, change, charges = (
+            realised, _, charges = (
                 round(now, 6) - round(then, 6) for now, then in zip(total, before, strict=True)
             )
-            assert exact(row.realised) == realised, (holder, day)
-            assert exact(row.unrealised) == round(total[1], 6), (holder, day)
-            assert (exact(row.change), exact(row.charges)) == (change, charges)
-            assert exact(row.net) == realised + change - charges
-        whole += sum(round(each, 6) for each in total[:2]) - round(total[2], 6)
-    assert exact(found.net) == whole
+            assert (exact(row.realised), exact(row.charges)) == (realised, charges), (holder, day)
+            now = round(total[0], 6) - round(total[2], 6)
+            if day in ledger.unpriced[holder]:
+                assert (row.unrealised, row.change, row.net) == (None, None, None)
+                assert day != DAYS[-1] or found.net is None
+                continue
+            worth = round(total[1], 6)
+            assert exact(row.unrealised) == worth, (holder, day)
+            assert exact(row.change) == worth - known[0]
+            assert exact(row.net) == now + worth - known[1]
+            known = worth, now + worth
+        whole += known[1]
+    assert exact(found._sum("net")) == whole
+    assert found.net in (None, found._sum("net"))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +144,9 @@ def test_a_missing_price_is_carried_and_named() -> None:
     assert rows_of(found)[1:] == [(21, 0.0, 0.0, 0.0), (22, 80.0, -4.0, 76.0)]
     with pytest.warns(td.DataWarning, match=f"{UNPRICED}: 1"):
         found = td.daily_pnl(held(), prices={TUESDAY: {"10": 105.0}, WEDNESDAY: {"10": 105.0}})
-    assert rows_of(found) == [(20, 0.0, 0.0, 0.0), (21, 0.0, 50.0, 50.0), (22, 80.0, -20.0, 60.0)]
+    assert rows_of(found) == [(20, 0.0, None, None), (21, 0.0, 50.0, 50.0), (22, 80.0, -20.0, 60.0)]
+    assert found.net == 110.0  # what the first day earned is in the next
+    assert unwarned(lambda: td.daily_pnl(held(), prices={})).net is None
 
 
 def test_a_key_that_matched_nothing_is_named() -> None:
@@ -173,9 +185,9 @@ def test_accounts_are_rows_of_their_own_and_filter_what_belongs() -> None:
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        (5, "prices must be a function of a day and a row"),
-        ("closes.csv", "prices must be a function"),
-        ([{ID: "10", "price": 1.0}], "prices must have the columns day"),
+        (5, "prices must be a mapping or a Series by security_id, a function"),
+        ("closes.csv", "prices must be a mapping"),
+        ([{"day": MONDAY, "price": 1.0}], "prices must have the columns security_id"),
     ],
 )
 def test_prices_that_cannot_be_meant_are_refused(prices: Any, message: str) -> None:

@@ -24,8 +24,8 @@ def test_kinds_are_known_and_market_values_have_no_sum() -> None:
         trade(4, "S", 5, 4.0, security_id="22", **put),
     ]
     prices = {"10": 100.0, "20": 200.0, "21": 9.0, "22": 3.0}
-    for lots in (td.realised_pnl(book(*rows)), td.positions(book(*rows))):
-        value = td.unrealised_pnl(lots, prices)
+    ledger = td.Ledger(book(*rows))
+    for value in (td.unrealised_pnl(ledger.realised(), prices), ledger.unrealised(prices)):
         assert {(row.kind, row.expiry_date, row.market_value) for row in value} == {
             ("shares", None, 1000.0),
             ("future", expiry, 1000.0),
@@ -46,7 +46,7 @@ def test_a_trade_without_its_contract_makes_no_shares_of_an_option() -> None:
         td.day_pnl(rows, day="2026-11-20", prices={"10": 9.0, "20": 1.0}),
     ):
         assert {row.security_id: row.kind for row in kinds} == {"10": "option", "20": "shares"}
-    (value, _) = td.unrealised_pnl(td.positions(rows), {"10": 9.0, "20": 1.0})
+    (value, _) = td.unrealised_pnl(td.realised_pnl(rows), {"10": 9.0, "20": 1.0})
     assert (value.kind, value.expiry_date) == ("option", dt.date(2026, 11, 26))
 
 

@@ -65,7 +65,7 @@ def test_a_calculation_again_splits_nothing_again() -> None:
     first = td.realised_pnl(book(trade(1, "B", 10, 550.0), later(1, 2, "B", 1, 6.0)), changes=split)
     again = td.realised_pnl(book(later(2, 3, "S", 1, 7.0)), opening=first.open_lots, changes=split)
     assert sum(lot.quantity for lot in again.open_lots) == 100
-    value = td.unrealised_pnl(again.open_lots, {"10": 6.0}, changes=split)
+    value = td.Ledger(td.TradeBook(), again.open_lots, changes=split).unrealised({"10": 6.0})
     assert value[0].quantity == 100
 
 
@@ -141,7 +141,7 @@ def test_each_day_has_its_own_part() -> None:
 def test_a_period_has_the_change_of_what_is_unrealised() -> None:
     """andreasgerstmayr/fava-portfolio-returns#148, syllogic-ai/syllogic#107: from cost."""
     held = [{**LOT, "quantity": 1, "value": 10.0}]
-    closes = {DAY: {"10": 100.0}, NEXT: {"10": 101.0}}
+    closes = {DAY: {"10": 100.0}, NEXT: {"10": 101.0, "11": 1.0}}
     idle = book(later(1, 1, "B", 1, 1.0)._replace(**{ID: "11"}))
     found = unwarned(lambda: td.daily_pnl(idle, opening=held, prices=closes, days=[NEXT]))
     assert [(row.day, row.net) for row in found] == [(NEXT, 1.0)]

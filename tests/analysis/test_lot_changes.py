@@ -12,9 +12,8 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, paise, trade, unwarned
-from tradingdata.analysis.issues import EARLIER, FRACTION, UNCHANGED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES, EARLIER, FRACTION, UNCHANGED
 
 ID, ISIN, PRODUCT = CONTRACT[2], ATTRIBUTES[2], KEY[-1]
 TUESDAY = DAY + dt.timedelta(days=1)
@@ -70,11 +69,9 @@ def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
     dated = {**lot, "as_of": dt.datetime(2026, 10, 1)}
     assert td.realised_pnl(book(AFTER), opening=[dated], changes=[earlier]).realised == 1000.0
     with pytest.raises(ValueError, match="needs as_of"):
-        td.unrealised_pnl([lot], {"10": 110.0}, changes=[SPLIT])
-    value = td.unrealised_pnl([dated], {"10": 110.0}, changes=[SPLIT])
+        td.Ledger(book(), [lot], changes=[SPLIT])
+    value = td.Ledger(book(), [dated], changes=[SPLIT]).unrealised({"10": 110.0})
     assert (value[0].quantity, value.unrealised) == (100, 1000.0)
-    with pytest.raises(ValueError, match="positions have no lots"):
-        td.unrealised_pnl(td.positions(book(BEFORE)), {}, changes=[SPLIT])
 
 
 def test_a_converted_purchase_is_sold_as_delivery() -> None:
@@ -87,7 +84,7 @@ def test_a_converted_purchase_is_sold_as_delivery() -> None:
         *(("1", 60, 6000.0), ("3", 10, 900.0), ("2", 10, 1100.0))
     ]
     assert [(lot.product, lot.quantity, lot.value) for lot in result.open_lots] == [
-        *(("C", 5, 550.0), ("I", 25, 2750.0))
+        *(("I", 25, 2750.0), ("C", 5, 550.0))
     ]
 
 
@@ -99,12 +96,10 @@ def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
         result = td.realised_pnl(book(*bought, *idle), changes=[change])
     assert held(result.filter(**{ID: "10"})) == [("2", 1, 210.0), ("3", 1, 300.0)]
     assert [issue.problem for issue in result.issues] == [FRACTION]
-    with pytest.raises(
-        ValueError, match=r"makes 5/9 of a share of 10 \(INFY\), which no lot can hold"
-    ):
-        td.realised_pnl(
-            book(*bought, *idle), changes=[td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 9))]
-        )
+    none = td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 9))
+    with pytest.warns(td.DataWarning, match="5/9 of one and no whole one"):
+        result = td.realised_pnl(book(*bought, *idle), changes=[none])
+    assert held(result.filter(**{ID: "10"})) == [("1", 1, 100.0), ("2", 1, 110.0), ("3", 3, 300.0)]
 
 
 def test_a_demerger_makes_two_lots_of_one() -> None:

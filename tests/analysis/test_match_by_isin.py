@@ -10,9 +10,8 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import TIME, at, book, on_day, trade, unwarned
-from tradingdata.analysis.issues import ELSEWHERE, TIED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES, ELSEWHERE, TIED
 from worlds import world
 
 EXCHANGE, ID, ISIN, PRODUCT = CONTRACT[0], CONTRACT[2], ATTRIBUTES[2], KEY[-1]

@@ -14,7 +14,7 @@ import tradingdata as td
 from analysis_samples import TIME, TRADE, at, book, on_day, paise, trade, trades
 from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import REQUIRED
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES
 
 pytestmark = [
     pytest.mark.sanitize,

@@ -48,7 +48,8 @@ def bodies() -> dict[dt.date, bytes]:
     return {day: SimulatedBooks(1, Market(7, day), 12).at(CLOSE)["trade_book"] for day in DAYS}
 
 
-def exact(value: float) -> Fraction:
+def exact(value: float | None) -> Fraction:
+    assert value is not None
     return Fraction(repr(value))
 
 

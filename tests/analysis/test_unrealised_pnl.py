@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import TRADE, book, on_day, paise, trade, trades
-from tradingdata.analysis.issues import UNUSED
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.results import UNUSED
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
@@ -56,7 +56,8 @@ def test_a_missing_price_is_reported_and_not_zero() -> None:
         assert (owed.price, owed.market_value, owed.unrealised) == (None, None, None)
         assert (owed.quantity, owed.value) == (-20, -4000.0)
         assert list(result.unpriced) == [owed]
-        assert result.unrealised == 38.0
+        assert result.unrealised is None
+        assert "unrealised unknown (38.00 of what has one)" in " ".join(repr(result).split())
         assert "without a price: 1" in repr(result)
 
 
@@ -101,22 +102,15 @@ def test_a_function_is_called_once_for_each_security() -> None:
     assert calls == ["10"]
 
 
-def test_a_position_is_valued_at_the_average_of_its_side() -> None:
-    found = td.positions(
-        book(
-            trade(1, "B", 10, 1000.0),
-            trade(2, "B", 20, 2300.0),
-            trade(3, "S", 15, 1800.0),
-            trade(4, "S", 5, 500.0, security_id="11"),
-            trade(5, "B", 5, 400.0, security_id="12"),
-            trade(6, "S", 5, 450.0, security_id="12"),
-        )
+def test_positions_are_no_lots() -> None:
+    """L11: 500 realised and 500 unrealised by average, of a profit of 500."""
+    rows = book(
+        trade(1, "B", 10, 1000.0), trade(2, "B", 10, 2000.0, 1), trade(3, "S", 10, 1500.0, 2)
     )
-    result = by_security(td.unrealised_pnl(found, {"10": 120.0, "11": 90.0}))
-    assert set(result) == {"10", "11"}  # flat positions need no price
-    assert (result["10"].quantity, result["10"].average) == (15, 110.0)
-    assert (result["10"].value, result["10"].unrealised) == (1650.0, 150.0)
-    assert (result["11"].quantity, result["11"].unrealised) == (-5, 50.0)
+    with pytest.raises(TypeError, match="lots takes lots, not Positions, whose averages are not"):
+        td.unrealised_pnl(td.positions(rows), {"10": 200.0})  # type: ignore[arg-type]
+    ledger = td.Ledger(rows)
+    assert (ledger.realised().realised, ledger.unrealised({"10": 200.0}).unrealised) == (500.0, 0.0)
 
 
 def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None:
@@ -128,9 +122,8 @@ def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None
         assert [lot.multiplier for lot in open_lots] == [multiplier]
         (position,) = td.positions(trades_)
         assert (position.buy_average, position.multiplier) == (100.0, multiplier)
-        for given_lots in (open_lots, td.positions(trades_)):
-            (row,) = td.unrealised_pnl(given_lots, {"10": 103.0})
-            assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
+        (row,) = td.unrealised_pnl(open_lots, {"10": 103.0})
+        assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
 
 
 @pytest.mark.parametrize("lots", [(None, 50), (0, 50), (1, 50), (50, 1), (None, None), (1, 1)])
@@ -188,7 +181,8 @@ def test_lots_of_both_sides_in_one_security_are_netted() -> None:
 @pytest.mark.parametrize(
     ("prices", "error", "message"),
     [
-        ([100.0], TypeError, "prices must be a mapping or a Series by security_id, or a function"),
+        (100.0, TypeError, "prices must be a mapping or a Series by security_id, a function"),
+        ([100.0], TypeError, "prices must have the columns security_id and price"),
         ({10: 100.0}, TypeError, "prices must be by security_id, which is text, not 10"),
         ({"10": "100"}, ValueError, "must be a finite number, not '100'"),
         ({"10": True}, ValueError, "must be a finite number, not True"),
@@ -204,7 +198,7 @@ def test_series_and_frames_that_are_ambiguous_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="prices has '10' twice"):
         td.unrealised_pnl([LOT], pandas.Series([1.0, 2.0], index=["10", "10"]))
-    with pytest.raises(TypeError, match="not DataFrame"):
+    with pytest.raises(TypeError, match="must have the columns security_id and price"):
         td.unrealised_pnl([LOT], pandas.DataFrame({"10": [1.0]}))
     with pytest.warns(td.DataWarning):
         assert td.unrealised_pnl([LOT], pandas.Series({"10": pandas.NA})).unpriced
@@ -244,15 +238,6 @@ def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str,
         held += Fraction(str(prices[str(security)])) * quantity
     realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
     assert realised + unrealised == cash + held
-    # By position, what was realised and what was not fall elsewhere, but not their market value.
-    by_position = td.unrealised_pnl(td.positions(trade_book), prices_of(prices))
-    assert {key(row): row.market_value for row in by_position} == {
-        key(row): row.market_value for row in result
-    }
-
-
-def key(row: td.analysis.Keyed) -> tuple[str, ...]:
-    return tuple(getattr(row, name) for name in KEY)
 
 
 def prices_of(prices: dict[str, float]) -> Any:

@@ -21,8 +21,6 @@ import pytest
 
 import tradingdata as td
 
-pytestmark = pytest.mark.sanitize
-
 FIELDS = {
     "text": "order_no",
     "integer": "quantity",

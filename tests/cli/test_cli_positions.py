@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,53 @@ def test_books_that_never_agree_are_compared_all_the_same(
     monkeypatch.setattr("tradingdata.client.client.Client.books", disagreeing)
     ran = run("reconcile", "-f", "json")
     assert {row["finding"] for row in json.loads(ran.out)} > {"agrees"}
+
+
+def test_a_ledger_has_the_options_of_python(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    """Opening lots, settlements, multipliers, days and strategies, as files."""
+    trades = unlabelled(sandbox.client().trade_book())
+    day = td.required(trades[0].exch_trade_time).date()
+    lots = unwarned(lambda: realised_pnl(trades)).open_lots
+    early = [lot._replace(as_of=None, time=None) for lot in lots]
+    opening, closes = tmp_path / "lots.csv", tmp_path / "closes.csv"
+    names = [name for name in lots.columns if name not in ("as_of", "time")]
+    opening.write_text(lots.to_csv(columns=names))
+    prices = {day: {lot.security_id: 100.0 for lot in lots}}
+    rows = [f"{day},{name},100" for name in prices[day]]
+    closes.write_text("\n".join(["day,security_id,price", *rows]))
+    settle, multipliers = tmp_path / "settle.csv", tmp_path / "multipliers.csv"
+    settle.write_text("security_id,expiry_date,price\nnone,2026-11-24,1\n")
+    multipliers.write_text("security_id,multiplier\nnone,5\n")
+    options: dict[str, Any] = {"opening": early, "by": "algo_id"}
+    options |= {"settle": {("none", dt.date(2026, 11, 24)): 1.0}, "multipliers": {"none": 5}}
+    expected = unwarned(lambda: td.daily_pnl(trades, prices=prices, **options))
+    files = ["--opening", opening, "--settle", settle, "--multipliers", multipliers]
+    ran = run("pnl", *files, "--prices", closes, "--daily", "--by", "algo_id", "-f", "json")
+    assert json.loads(ran.out) == json.loads(expected.to_json(None)), ran.err
+    whole = unwarned(lambda: td.day_pnl(trades, prices=prices, **options))
+    ran = run("pnl", *files, "--prices", closes, "--by", "algo_id", "-f", "json")
+    assert json.loads(ran.out) == json.loads(whole.to_json(None)), ran.err
+    assert run("pnl", "--daily").code == Code.USAGE
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--opening", "security_id,quantity\n1,2\n", "needs the columns"),
+        ("--opening", "security_id,quantity,value,price\n1,2,3,4\n", "has the column 'price'"),
+        ("--opening", "security_id,quantity,value\n1,x,3\n", "line 2 of .*: quantity takes"),
+        ("--settle", "day,security_id,price\n2026-11-20,1,2\n", "has the column day, but"),
+        ("--multipliers", "security_id,multiplier\n1,2.5\n", "multiplier takes a whole number"),
+        ("--prices", f"security_id,price\n1,{'9' * 200_000}\n", "line 1 of|line 2 of"),
+        ("--prices", 'security_id,price\n1,"2\n', "line . of"),
+        ("--prices", "security_id,price\n1\n", "line 2 of .* has not as many values"),
+    ],
+)
+def test_a_file_of_a_ledger_is_read_strictly(
+    run: Run, tmp_path: Path, option: str, text: str, message: str
+) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text(text)
+    ran = run("pnl", option, path)
+    assert ran.code == Code.USAGE, ran.err
+    assert re.search(message, " ".join(ran.err.split())), ran.err

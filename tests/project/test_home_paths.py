@@ -141,6 +141,7 @@ def test_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FILES = {"output", "saved", "prices", "charges", "changes", "state"}
+FILES |= {"opening", "settle", "multipliers"}
 
 
 @pytest.mark.parametrize("name", sorted(commands()))

@@ -9,7 +9,7 @@ import tradingdata as td
 from analysis_samples import TIME, unwarned
 from tradingdata._util.declarations import RECORDS
 from tradingdata.analysis.keys import CONTRACT, REQUIRED
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES
 
 CALL: dict[str, Any] = dict(zip(ATTRIBUTES[:2], (24000.0, "CE"), strict=True))
 PUT: dict[str, Any] = dict(zip(ATTRIBUTES[:2], (25000.0, "PE"), strict=True))

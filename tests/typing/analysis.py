@@ -48,7 +48,12 @@ def valuation(trades: td.TradeBook, accounts: td.Accounts) -> None:
     value = td.unrealised_pnl(pnl.open_lots, {"2885": 1412.5, "1594": None})
     assert_type(value, td.analysis.UnrealisedPnl)
     assert_type(value[0].unrealised, float | None)
-    td.unrealised_pnl(td.positions(trades), prices=lambda row: 5.0)
+    td.unrealised_pnl(td.positions(trades), {})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    ledger = td.Ledger(trades, changes=[td.LotChange("2026-11-20", ratio=2)], by={"1": "slow"})
+    td.realised_pnl(trades, day="2026-11-20", shorts=False, by=lambda trade: trade.algo_id)
+    td.realised_pnl(trades, short=False)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    assert_type(ledger.day(prices={"2885": 1412.5}).net, float | None)
+    assert_type(ledger.daily(lambda day, row: 5.0, per=("by",)), td.analysis.DailyPnl)
     td.unrealised_pnl(pnl, {("NSE", "E", "2885"): 1412.5})
 
 

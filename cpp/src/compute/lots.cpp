@@ -1,183 +1,21 @@
-// Keeps the open lots of each side of a group in a queue, the oldest first.
+// Keeps the open lots of each key in a queue, the oldest first, and what has ended in a journal.
 #include "compute/lots.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
-#include "compute/moments.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {
 
 namespace {
 
-// The unmatched part of a row. The values of the parts taken add up to the row's value.
-struct Remainder {
-  std::int64_t row;
-  std::int64_t quantity;  // of the row
-  int128 total;           // its value
-  std::int64_t left = quantity;
-  int128 value = total;  // of what is left
-
-  // Takes a quantity and returns its share of the value.
-  int128 take(std::int64_t taken) {
-    left -= taken;
-    const int128 before = value;
-    value = left == 0 ? int128{0} : share_of(total, left, quantity);
-    return before - value;
-  }
-};
-
-class Queue {
- public:
-  bool empty() const { return next_ == lots_.size(); }
-  Remainder& oldest() { return lots_[next_]; }
-  void drop() { ++next_; }
-  void add(const Remainder& lot) { lots_.push_back(lot); }
-  std::span<const Remainder> open() const { return std::span(lots_).subspan(next_); }
-  void clear() {
-    lots_.clear();
-    next_ = 0;
-  }
-
- private:
-  std::vector<Remainder> lots_;
-  std::size_t next_ = 0;
-};
-
 std::size_t at(std::int64_t row) {
   return static_cast<std::size_t>(row);
-}
-
-// The rows of each group, in the order given.
-std::vector<std::int64_t> by_group(const GroupPart& part, std::span<const std::int64_t> rows) {
-  std::vector<std::int64_t> next;
-  std::int64_t before = 0;
-  for (const std::int64_t count : part.count) next.push_back(std::exchange(before, before + count));
-  std::vector<std::int64_t> result(rows.size());
-  for (const std::int64_t row : rows) result[at(next[at(part.group[at(row)])]++)] = row;
-  return result;
-}
-
-// Matches one group after the other, so that its lots stay in the cache.
-class Matcher {
- public:
-  Matcher(const GroupPart& trades, const MatchingRules& rules)
-      : trades_(trades),
-        rules_(rules),
-        quantities_(trades.rows.table->column(trade_schema["quantity"]).as<std::int64_t>() +
-                    trades.rows.start),
-        times_(trades.rows.table->column(trade_schema["exch_trade_time"]).as<std::int64_t>() +
-               trades.rows.start),
-        values_(amounts_of(trades.rows, trade_schema["trade_value"], rules.decimals).units) {
-    for (std::int64_t row = trades.rows.start; row < trades.rows.stop; ++row) {
-      bought_.push_back(trades.rows.table->text(trade_schema["txn_type"], row) == rules.buy);
-    }
-  }
-
-  Matching run() {
-    result_.rows.resize(at(trades_.size()));
-    std::iota(result_.rows.begin(), result_.rows.end(), 0);
-    const std::int64_t settled = trades_.size() - rules_.settlements;
-    TradeOrder order = in_time(trades_, rules_.opening, settled, rules_.buy, rules_.origin);
-    std::ranges::copy(order.rows, result_.rows.begin() + rules_.opening);
-    result_.undecided = std::move(order.undecided);
-    result_.matches.reserve(values_.size());
-    const std::vector<std::int64_t> rows = by_group(trades_, result_.rows);
-    auto first = rows.begin();
-    for (std::size_t group = 0; group < trades_.count.size(); ++group) {
-      const auto end = first + trades_.count[group];
-      result_.totals.push_back(match({first, end}, rules_.may_short[group] != 0));
-      first = end;
-    }
-    return std::move(result_);
-  }
-
- private:
-  LotTotals match(std::span<const std::int64_t> rows, bool may_short) {
-    LotTotals totals;
-    long_.clear();
-    short_.clear();
-    // Collected before they are matched, since reads that wait for nothing overlap.
-    group_.clear();
-    for (const std::int64_t row : rows) group_.push_back({row, quantities_[row], values_[at(row)]});
-    for (Remainder& trade : group_) {
-      const std::int64_t row = trade.row;
-      const bool purchase = bought_[at(row)];
-      const bool counted = counts_all_ || times_[row] >= rules_.counted_from;
-      if (row >= rules_.opening)
-        close(purchase ? short_ : long_, trade, !purchase, counted, totals);
-      if (trade.left == 0) continue;
-      if (purchase) {
-        long_.add(trade);
-      } else if (row < rules_.opening || may_short) {
-        short_.add(trade);
-      } else if (counted) {
-        result_.unmatched.push_back({row, false, trade.left, trade.value});
-        totals.unmatched = sum_of(totals.unmatched, trade.left);
-        totals.unmatched_value = sum_of(totals.unmatched_value, trade.value);
-      }
-    }
-    leave(long_, true, totals);
-    leave(short_, false, totals);
-    return totals;
-  }
-
-  void close(Queue& lots, Remainder& trade, bool is_long, bool counted, LotTotals& totals) {
-    while (trade.left > 0 && !lots.empty()) {
-      Remainder& lot = lots.oldest();
-      const std::int64_t quantity = std::min(trade.left, lot.left);
-      const Match match{lot.row,  trade.row,          is_long,
-                        quantity, lot.take(quantity), trade.take(quantity)};
-      if (counted) {
-        result_.matches.push_back(match);
-        totals.quantity = sum_of(totals.quantity, quantity);
-        totals.cost = sum_of(totals.cost, match.cost());
-        totals.proceeds = sum_of(totals.proceeds, match.proceeds());
-      }
-      if (lot.left == 0) lots.drop();
-    }
-  }
-
-  void leave(const Queue& lots, bool is_long, LotTotals& totals) {
-    const int sign = is_long ? 1 : -1;
-    for (const Remainder& lot : lots.open()) {
-      result_.open.push_back({lot.row, is_long, lot.left, lot.value});
-      totals.open = sum_of(totals.open, sign * int128{lot.left});
-      totals.open_value = sum_of(totals.open_value, sign * lot.value);
-    }
-  }
-
-  const GroupPart& trades_;
-  const MatchingRules& rules_;
-  const std::int64_t* quantities_;
-  const std::int64_t* times_;
-  std::vector<int128> values_;
-  std::vector<bool> bought_;
-  bool counts_all_ = rules_.counted_from == INT64_MIN;
-  std::vector<Remainder> group_;  // the current one
-  Queue long_;                    // its lots
-  Queue short_;
-  Matching result_;
-};
-
-// Parts by group, of which those of one row are neighbours, in the order of these rows.
-template <typename Part>
-std::vector<Part> in_order(const std::vector<Part>& parts, std::span<const std::int64_t> rows,
-                           std::int64_t Part::* row_of) {
-  if (parts.empty()) return {};
-  std::vector<std::size_t> first(rows.size(), parts.size());
-  for (std::size_t i = parts.size(); i > 0; --i) first[at(parts[i - 1].*row_of)] = i - 1;
-  std::vector<Part> result;
-  result.reserve(parts.size());
-  for (const std::int64_t row : rows) {
-    for (std::size_t i = first[at(row)]; i < parts.size() && parts[i].*row_of == row; ++i) {
-      result.push_back(parts[i]);
-    }
-  }
-  return result;
 }
 
 constexpr double half_a_paisa = 0.005;  // prices and values are rounded to two decimals
@@ -272,16 +110,275 @@ class Proof {
 
 }  // namespace
 
-Matching match_lots(const GroupPart& trades, const MatchingRules& rules) {
-  return Matcher(trades, rules).run();
+int128 Lot::take(std::int64_t taken) {
+  left -= taken;
+  const int128 before = value;
+  value = left == 0 ? int128{0} : share_of(total, left, quantity);
+  return before - value;
 }
 
-std::vector<Match> matches_in_time(const Matching& matching) {
-  return in_order(matching.matches, matching.rows, &Match::trade);
+void LotFold::Queue::tidy() {
+  if (!empty()) return;
+  lots.clear();
+  next = 0;
 }
 
-std::vector<LotPart> unmatched_in_time(const Matching& matching) {
-  return in_order(matching.unmatched, matching.rows, &LotPart::row);
+LotFold::LotFold(const GroupPart& trades, FoldRules rules)
+    : rules_(std::move(rules)),
+      key_(trades.group),
+      values_(amounts_of(trades.rows, trade_schema["trade_value"], rules_.decimals).units),
+      order_(in_time(trades, rules_.opening, trades.size(), rules_.buy, rules_.origin)),
+      queues_(trades.count.size()) {
+  const Table& table = *trades.rows.table;
+  const auto numbers = [&](int field) {
+    const std::int64_t* values = table.column(field).as<std::int64_t>();
+    return std::vector(values + trades.rows.start, values + trades.rows.stop);
+  };
+  quantities_ = numbers(trade_schema["quantity"]);
+  times_ = numbers(trade_schema["exch_trade_time"]);
+  bought_.reserve(values_.size());
+  for (std::int64_t row = trades.rows.start; row < trades.rows.stop; ++row) {
+    bought_.push_back(table.text(trade_schema["txn_type"], row) == rules_.buy);
+  }
+  lots_.reserve(values_.size());
+  parts_.reserve(values_.size());
+}
+
+LotFold::Queue& LotFold::queue(std::int32_t key) {
+  if (at(key) >= queues_.size()) queues_.resize(at(key) + 1);
+  return queues_[at(key)];
+}
+
+void LotFold::run(std::int64_t until) {
+  while (next_ < order_.rows.size() && times_[at(order_.rows[next_])] < until) {
+    trade(order_.rows[next_++]);
+  }
+}
+
+void LotFold::trade(std::int64_t row) {
+  const std::int32_t key = key_[at(row)];
+  const bool purchase = bought_[at(row)];
+  const std::int64_t time = times_[at(row)];
+  Lot rest{row, key, purchase, time, time, quantities_[at(row)], values_[at(row)]};
+  Queue& queue = queues_[at(key)];
+  while (rest.left > 0 && !queue.empty()) {
+    const std::int64_t number = queue.lots[queue.next];
+    Lot& lot = lots_[at(number)];
+    if (lot.is_long == purchase) break;
+    const std::int64_t quantity = std::min(rest.left, lot.left);
+    parts_.push_back({number, row, quantity, lot.take(quantity), rest.take(quantity), time});
+    if (lot.left == 0) ++queue.next;
+  }
+  queue.tidy();
+  if (rest.left == 0) return;
+  const bool may_short = at(key) >= rules_.may_short.size() || rules_.may_short[at(key)] != 0;
+  if (!purchase && !may_short) {
+    unmatched_.push_back({row, key, rest.left, rest.value, time});
+    return;
+  }
+  queue.lots.push_back(std::ssize(lots_));
+  lots_.push_back(rest);
+}
+
+void LotFold::put(const Lot& lot) {
+  Queue& lots = queue(lot.key);
+  const auto is_younger = [this](std::int64_t time, std::int64_t number) {
+    return time < lots_[at(number)].time;
+  };
+  const auto oldest = lots.lots.begin() + static_cast<std::ptrdiff_t>(lots.next);
+  const auto place = std::upper_bound(oldest, lots.lots.end(), lot.time, is_younger);
+  lots.lots.insert(place, std::ssize(lots_));
+  lots_.push_back(lot);
+}
+
+void LotFold::close(std::int64_t row, std::int32_t key, std::int64_t quantity, int128 value,
+                    std::int64_t until) {
+  Lot closing{row, key, false, until, until, quantity, value};
+  Queue& lots = queue(key);
+  while (closing.left > 0 && !lots.empty()) {
+    const std::int64_t number = lots.lots[lots.next];
+    Lot& lot = lots_[at(number)];
+    const std::int64_t taken = std::min(closing.left, lot.left);
+    parts_.push_back({number, row, taken, lot.take(taken), closing.take(taken), until});
+    if (lot.left == 0) ++lots.next;
+  }
+  lots.tidy();
+}
+
+void LotFold::end(std::int64_t number, std::int64_t until) {
+  Lot& lot = lots_[at(number)];
+  const std::int64_t quantity = lot.left;
+  parts_.push_back({number, -1, quantity, lot.take(quantity), 0, until});
+  Queue& lots = queue(lot.key);
+  const auto oldest = lots.lots.begin() + static_cast<std::ptrdiff_t>(lots.next);
+  lots.lots.erase(std::find(oldest, lots.lots.end(), number));
+  lots.tidy();
+}
+
+int LotFold::side(std::int32_t key) const {
+  if (at(key) >= queues_.size() || queues_[at(key)].empty()) return 0;
+  const Queue& lots = queues_[at(key)];
+  return lots_[at(lots.lots[lots.next])].is_long ? 1 : -1;
+}
+
+std::vector<OpenPart> LotFold::held(std::int32_t key) const {
+  std::vector<OpenPart> parts;
+  if (at(key) >= queues_.size()) return parts;
+  const Queue& queue = queues_[at(key)];
+  for (const std::int64_t number : std::span(queue.lots).subspan(queue.next)) {
+    const Lot& lot = lots_[at(number)];
+    parts.push_back({number, lot.row, key, lot.is_long, lot.time, lot.left, lot.value});
+  }
+  return parts;
+}
+
+std::vector<OpenPart> LotFold::open() const {
+  std::vector<OpenPart> parts;
+  for (std::int32_t key = 0; key < std::ssize(queues_); ++key)
+    std::ranges::copy(held(key), std::back_inserter(parts));
+  return parts;
+}
+
+void LotFold::pay(std::int64_t number, std::int64_t row, int128 value, int128 paid_for,
+                  std::int64_t until) {
+  Lot& lot = lots_[at(number)];
+  lot.value = sum_of(lot.value, -value);
+  lot.total = lot.value;
+  lot.quantity = lot.left;
+  parts_.push_back({number, row, 0, value, paid_for, until});
+}
+
+std::int64_t LotFold::last_time(std::int64_t before) const {
+  const auto time_of = [this](std::int64_t row) { return times_[at(row)]; };
+  const auto next = std::ranges::lower_bound(order_.rows, before, {}, time_of);
+  return next == order_.rows.begin() ? INT64_MIN : time_of(*std::prev(next));
+}
+
+std::vector<OpenPart> LotFold::open(std::int64_t moment) const {
+  std::vector<OpenPart> parts;
+  std::vector<std::int64_t> place(lots_.size(), -1);
+  const auto add = [&](std::int64_t number, std::int64_t quantity, int128 value) {
+    const Lot& lot = lots_[at(number)];
+    std::int64_t& own = place[at(number)];
+    if (own < 0) {
+      own = std::ssize(parts);
+      parts.push_back({number, lot.row, lot.key, lot.is_long, lot.time, 0, 0});
+    }
+    OpenPart& part = parts[at(own)];
+    part.quantity += quantity;
+    part.value = sum_of(part.value, value);
+  };
+  for (const Part& part : parts_) {
+    if (lots_[at(part.lot)].since < moment && moment <= part.until)
+      add(part.lot, part.quantity, part.value);
+  }
+  for (std::int64_t number = 0; number < std::ssize(lots_); ++number) {
+    const Lot& lot = lots_[at(number)];
+    if (lot.left > 0 && lot.since < moment) add(number, lot.left, lot.value);
+  }
+  std::ranges::sort(parts, {},
+                    [](const OpenPart& part) { return std::tuple(part.key, part.time, part.lot); });
+  return parts;
+}
+
+std::vector<Match> LotFold::matches(std::int64_t start, std::int64_t stop) const {
+  std::vector<Match> found;
+  for (const Part& part : parts_) {
+    if (part.by < 0 || part.until < start || part.until >= stop) continue;
+    const Lot& lot = lots_[at(part.lot)];
+    found.push_back({lot.row, part.by, lot.is_long, part.quantity, part.value, part.closed_for});
+  }
+  return found;
+}
+
+std::vector<Unmatched> LotFold::unmatched(std::int64_t start, std::int64_t stop) const {
+  std::vector<Unmatched> found;
+  std::ranges::copy_if(unmatched_, std::back_inserter(found), [&](const Unmatched& sale) {
+    return start <= sale.time && sale.time < stop;
+  });
+  return found;
+}
+
+std::vector<LotTotals> LotFold::totals(std::int64_t start, std::int64_t stop) const {
+  std::vector<LotTotals> totals(keys());
+  const auto hold = [&](const Lot& lot, std::int64_t quantity, int128 value) {
+    LotTotals& own = totals[at(lot.key)];
+    const int sign = lot.is_long ? 1 : -1;
+    own.open = sum_of(own.open, sign * int128{quantity});
+    own.open_value = sum_of(own.open_value, sign * value);
+  };
+  for (const Part& part : parts_) {
+    const Lot& lot = lots_[at(part.lot)];
+    if (lot.since < stop && stop <= part.until) hold(lot, part.quantity, part.value);
+    if (part.by < 0 || part.until < start || part.until >= stop) continue;
+    LotTotals& own = totals[at(lot.key)];
+    own.quantity = sum_of(own.quantity, part.quantity);
+    own.cost = sum_of(own.cost, lot.is_long ? part.value : part.closed_for);
+    own.proceeds = sum_of(own.proceeds, lot.is_long ? part.closed_for : part.value);
+  }
+  for (const Lot& lot : lots_) {
+    if (lot.left > 0 && lot.since < stop) hold(lot, lot.left, lot.value);
+  }
+  for (const Unmatched& sale : unmatched(start, stop)) {
+    LotTotals& own = totals[at(sale.key)];
+    own.unmatched = sum_of(own.unmatched, sale.quantity);
+    own.unmatched_value = sum_of(own.unmatched_value, sale.value);
+  }
+  return totals;
+}
+
+std::vector<Step> LotFold::steps(std::span<const std::int64_t> starts) const {
+  const auto spans = std::ssize(starts) + 1;
+  std::unordered_map<std::int64_t, std::size_t> place;
+  std::vector<Step> steps;
+  const auto step = [&](std::int32_t key, std::int64_t time) -> Step& {
+    const std::int64_t span = std::ranges::upper_bound(starts, time) - starts.begin();
+    const auto [own, is_new] = place.try_emplace(key * spans + span, steps.size());
+    if (is_new) steps.push_back({key, span});
+    return steps[own->second];
+  };
+  const auto move = [&](const Lot& lot, std::int64_t time, std::int64_t quantity, int128 value) {
+    Step& own = step(lot.key, time);
+    const int sign = lot.is_long ? 1 : -1;
+    own.quantity = sum_of(own.quantity, sign * int128{quantity});
+    own.value = sum_of(own.value, sign * value);
+  };
+  for (const Part& part : parts_) {
+    const Lot& lot = lots_[at(part.lot)];
+    move(lot, lot.since, part.quantity, part.value);
+    move(lot, part.until, -part.quantity, -part.value);
+    if (part.by < 0) continue;
+    Step& own = step(lot.key, part.until);
+    const int128 gained = part.closed_for - part.value;
+    own.realised = sum_of(own.realised, lot.is_long ? gained : -gained);
+  }
+  for (const Lot& lot : lots_) {
+    if (lot.left > 0) move(lot, lot.since, lot.left, lot.value);
+  }
+  return steps;
+}
+
+std::vector<KeyRows> LotFold::rows(std::int64_t before) const {
+  std::vector<KeyRows> found(keys());
+  std::vector<std::int64_t> newest(keys(), INT64_MIN);
+  const auto know = [&](std::int64_t row, std::int32_t key, bool is_last) {
+    KeyRows& own = found[at(key)];
+    if (own.first < 0 || row < own.first) own.first = row;
+    if (is_last) own.last = row;
+  };
+  for (std::int64_t row = rules_.opening; row < std::ssize(key_); ++row) {
+    if (times_[at(row)] >= before) continue;
+    know(row, key_[at(row)], true);
+    std::int64_t& time = newest[at(key_[at(row)])];
+    time = std::max(time, times_[at(row)]);
+  }
+  for (const Lot& lot : lots_) {
+    const bool is_trade = lot.row >= rules_.opening && lot.row < std::ssize(key_);
+    if (is_trade || lot.since >= before) continue;
+    const bool is_last = found[at(lot.key)].last < 0 || lot.since > newest[at(lot.key)];
+    know(lot.row, lot.key, is_last || found[at(lot.key)].last < rules_.opening);
+  }
+  return found;
 }
 
 Multipliers multipliers_of(const GroupPart& trades, std::span<const std::int32_t> contract) {

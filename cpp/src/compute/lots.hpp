@@ -1,29 +1,75 @@
-// Lots of trades: first-in-first-out matching within groups, and the multiplier of a contract.
+// Lots of trades: first-in-first-out matching as a fold over time, and the multiplier of a
+// contract.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "compute/groups.hpp"
+#include "compute/moments.hpp"
 
 namespace tradingdata {
 
-struct MatchingRules {
-  std::string_view buy;          // the txn_type of a purchase; any other code is a sale
-  int decimals = 2;              // of the unit of all values
-  std::int64_t opening = 0;      // the first rows are lots to start from, in their order
-  std::int64_t settlements = 0;  // the last rows close what the trades have left open
-  // By group: whether a sale without a lot to close may open a short one.
-  std::span<const std::uint8_t> may_short;
-  std::int64_t counted_from = INT64_MIN;  // microseconds; what closes before is not reported
-  std::span<const std::int32_t> origin;   // by row: see `in_time`
+struct FoldRules {
+  std::string buy;           // the txn_type of a purchase; any other code is a sale
+  int decimals = 2;          // of the unit of all values
+  std::int64_t opening = 0;  // the first rows are lots, which `put` opens
+  // By key: whether a sale without a lot to close may open a short one; other keys may.
+  std::vector<std::uint8_t> may_short;
+  std::vector<std::int32_t> origin;  // by row: see `in_time`
 };
 
-// A quantity of a lot that a trade closed; both are rows, the values exact.
-struct Match {
+// A lot, and what is left of it.
+struct Lot {
+  std::int64_t row;
+  std::int32_t key;
+  bool is_long;
+  std::int64_t time;   // its place in the queue; the least for a lot without a time
+  std::int64_t since;  // the moment from which it is open
+  std::int64_t quantity;
+  int128 total;  // its value
+  std::int64_t left = quantity;
+  int128 value = total;  // of what is left
+
+  // Takes a quantity and returns its share of the value. The shares add up to the value.
+  int128 take(std::int64_t taken);
+};
+
+// A part of a lot that has ended. `by` is the row that closed it; -1: a change of lots, by which
+// it realised nothing.
+struct Part {
   std::int64_t lot;
+  std::int64_t by;
+  std::int64_t quantity;
+  int128 value;
+  int128 closed_for;  // the value for which it was closed
+  std::int64_t until;
+};
+
+// A sale, or what was left of one, that closed no lot and was not allowed to open one.
+struct Unmatched {
+  std::int64_t row;
+  std::int32_t key;
+  std::int64_t quantity;
+  int128 value;
+  std::int64_t time;
+};
+
+// What a lot has open at a moment.
+struct OpenPart {
+  std::int64_t lot;
+  std::int64_t row;
+  std::int32_t key;
+  bool is_long;
+  std::int64_t time;
+  std::int64_t quantity;
+  int128 value;
+};
+
+struct Match {
+  std::int64_t lot;  // its row
   std::int64_t trade;
   bool is_long;
   std::int64_t quantity;
@@ -34,41 +80,97 @@ struct Match {
   int128 proceeds() const { return is_long ? trade_value : lot_value; }
 };
 
-// What is left of a row.
-struct LotPart {
-  std::int64_t row;
-  bool is_long;
-  std::int64_t quantity;
-  int128 value;
-};
-
-// The sums of a group.
+// The sums of a key between two moments.
 struct LotTotals {
   int128 quantity = 0;  // of what was closed
   int128 cost = 0;
   int128 proceeds = 0;
   int128 unmatched = 0;
   int128 unmatched_value = 0;
-  int128 open = 0;  // negative if it is short
+  int128 open = 0;  // at the end; negative if it is short
   int128 open_value = 0;
 };
 
-struct Matching {
-  std::vector<std::int64_t> rows;       // in the order in which they were matched
-  std::vector<Match> matches;           // by group, in the order in which they were closed
-  std::vector<LotPart> unmatched;       // by group: sales that closed no lot and opened none
-  std::vector<LotPart> open;            // by group, the long lots first, the oldest first
-  std::vector<std::int64_t> undecided;  // rows of both sides in a second whose order is not known
-  std::vector<LotTotals> totals;        // by group
+// What a key opened, less what it closed, in one of several spans of time, and what it realised.
+struct Step {
+  std::int32_t key;
+  std::int64_t span;
+  int128 quantity = 0;
+  int128 value = 0;
+  int128 realised = 0;
 };
 
-// Matches the trades in their order in time (`in_time`).
-// Requires a side, a quantity of at least 1, a value and, but for opening lots, a time in each row.
-Matching match_lots(const GroupPart& trades, const MatchingRules& rules);
+// The rows of a key that are known at a moment; -1: none.
+struct KeyRows {
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+};
 
-// In the order in which they were closed, or traded, whatever their group.
-std::vector<Match> matches_in_time(const Matching& matching);
-std::vector<LotPart> unmatched_in_time(const Matching& matching);
+// A fold of trades, in their order in time (`in_time`), over queues of lots by key. `run` goes on
+// until a moment, at which lots may be put or taken, or closed by what is no trade. The result is a
+// journal of parts, which is read between any two moments.
+//
+// Requires a side, a quantity of at least 1, a value and, but for opening lots, a time in each row.
+class LotFold {
+ public:
+  LotFold(const GroupPart& trades, FoldRules rules);
+
+  // Goes on with all trades before a moment.
+  void run(std::int64_t until);
+  // Opens a lot after the lots of its key that are as old. A key must have lots of one side only.
+  void put(const Lot& lot);
+  // Closes a quantity of the oldest lots of a key, for a value, by a row that is no trade.
+  void close(std::int64_t row, std::int32_t key, std::int64_t quantity, int128 value,
+             std::int64_t at);
+  // Realises a part of a lot's value without a quantity, by a row that is no trade.
+  void pay(std::int64_t lot, std::int64_t row, int128 value, int128 paid_for, std::int64_t at);
+  // Ends what is left of a lot, without realising anything.
+  void end(std::int64_t lot, std::int64_t at);
+  // Whether a key holds long lots (1), short ones (-1) or none.
+  int side(std::int32_t key) const;
+
+  // What is open now, or was at a moment, by key, the oldest first.
+  std::vector<OpenPart> open() const;
+  std::vector<OpenPart> held(std::int32_t key) const;
+  std::vector<OpenPart> open(std::int64_t at) const;
+  std::vector<Match> matches(std::int64_t start, std::int64_t stop) const;
+  std::vector<Unmatched> unmatched(std::int64_t start, std::int64_t stop) const;
+  std::vector<LotTotals> totals(std::int64_t start, std::int64_t stop) const;
+  // Spans begin with the first moment, and each at another; the first is before all moments.
+  std::vector<Step> steps(std::span<const std::int64_t> starts) const;
+  // By key, what is known before a moment. The last row is the last trade, unless a later lot is.
+  std::vector<KeyRows> rows(std::int64_t before) const;
+  // The time of the last trade before a moment; the least if there is none.
+  std::int64_t last_time(std::int64_t before) const;
+  // Rows of both sides in a second whose order is not known.
+  const std::vector<std::int64_t>& undecided() const { return order_.undecided; }
+
+ private:
+  struct Queue {
+    std::vector<std::int64_t> lots;
+    std::size_t next = 0;
+
+    bool empty() const { return next == lots.size(); }
+    void tidy();
+  };
+
+  void trade(std::int64_t row);
+  Queue& queue(std::int32_t key);
+  std::size_t keys() const { return queues_.size(); }
+
+  FoldRules rules_;
+  std::vector<std::int32_t> key_;  // by row
+  std::vector<std::int64_t> quantities_;
+  std::vector<std::int64_t> times_;
+  std::vector<int128> values_;
+  std::vector<bool> bought_;
+  TradeOrder order_;
+  std::size_t next_ = 0;  // in the order
+  std::vector<Queue> queues_;
+  std::vector<Lot> lots_;
+  std::vector<Part> parts_;  // in the order in which they ended
+  std::vector<Unmatched> unmatched_;
+};
 
 // What the trades of a contract prove of its multiplier, that is of m in value = quantity * price *
 // m.

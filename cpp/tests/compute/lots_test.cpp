@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,18 +18,21 @@ namespace {
 
 constexpr std::int64_t paise = 100;
 
-struct Matched {
-  TablePtr table;
-  Matching matching;
-};
+constexpr std::int64_t ever = INT64_MAX;
 
-Matched match(const std::vector<Fill>& fills, MatchingRules rules = {}, bool may_short = true) {
+LotFold fold_of(const GroupPart& trades, FoldRules rules) {
+  rules.buy = "B";
+  return {trades, std::move(rules)};
+}
+
+LotFold folded(const std::vector<Fill>& fills, bool may_short = true) {
   const TablePtr table = test::trades(fills);
   const Groups groups = test::grouped(table, {{trade_schema["client_id"]}});
-  const std::uint8_t permitted[] = {static_cast<std::uint8_t>(may_short)};  // of the one group
-  rules.buy = "B";
-  rules.may_short = permitted;
-  return {table, match_lots(groups.parts[0], rules)};
+  FoldRules rules;
+  rules.may_short = {static_cast<std::uint8_t>(may_short)};  // of the one key
+  LotFold fold = fold_of(groups.parts[0], rules);
+  fold.run(ever);
+  return fold;
 }
 
 std::int64_t whole(int128 value) {
@@ -38,37 +42,68 @@ std::int64_t whole(int128 value) {
 }  // namespace
 
 TEST_CASE("a trade closes the oldest lots of the other side, and its rest opens one") {
-  const Matching found =
-      match({{"1", "B", 1, 10, 100}, {"2", "B", 2, 10, 101}, {"3", "S", 3, 25, 105}}).matching;
-  REQUIRE(found.matches.size() == 2);
-  CHECK(found.matches[0].lot == 0);
-  CHECK(found.matches[1].lot == 1);
-  CHECK(found.matches[0].is_long);
-  CHECK(whole(found.matches[1].trade_value) == 10 * 105 * paise);
-  REQUIRE(found.open.size() == 1);
-  CHECK_FALSE(found.open[0].is_long);
-  CHECK(found.open[0].quantity == 5);
-  CHECK(whole(found.open[0].value) == 5 * 105 * paise);
+  const LotFold fold =
+      folded({{"1", "B", 1, 10, 100}, {"2", "B", 2, 10, 101}, {"3", "S", 3, 25, 105}});
+  const std::vector<Match> matches = fold.matches(0, ever);
+  REQUIRE(matches.size() == 2);
+  CHECK(matches[0].lot == 0);
+  CHECK(matches[1].lot == 1);
+  CHECK(matches[0].is_long);
+  CHECK(whole(matches[1].trade_value) == 10 * 105 * paise);
+  REQUIRE(fold.open().size() == 1);
+  CHECK_FALSE(fold.open()[0].is_long);
+  CHECK(fold.open()[0].quantity == 5);
+  CHECK(whole(fold.open()[0].value) == 5 * 105 * paise);
 }
 
 TEST_CASE("a sale that may open no lot is unmatched") {
-  const Matching found = match({{"1", "S", 1, 7, 10}}, {}, false).matching;
-  CHECK(found.open.empty());
-  REQUIRE(found.unmatched.size() == 1);
-  CHECK(found.unmatched[0].quantity == 7);
+  const LotFold fold = folded({{"1", "S", 1, 7, 10}}, false);
+  CHECK(fold.open().empty());
+  REQUIRE(fold.unmatched(0, ever).size() == 1);
+  CHECK(fold.unmatched(0, ever)[0].quantity == 7);
+  CHECK(fold.unmatched(0, 1'000'000).empty());
 }
 
-TEST_CASE("opening lots come first, settlements last, and only what is counted is reported") {
-  const std::vector<Fill> fills{{"", "B", 9, 5, 100}, {"2", "S", 2, 2, 110}, {"", "S", 1, 3, 120}};
-  MatchingRules rules;
-  rules.opening = rules.settlements = 1;
-  const Matching all = match(fills, rules).matching;
-  REQUIRE(all.matches.size() == 2);
-  CHECK(all.matches[0].trade == 1);
-  CHECK(all.matches[1].trade == 2);
-  CHECK(all.open.empty());
-  rules.counted_from = 2'000'000;
-  CHECK(match(fills, rules).matching.matches.size() == 1);
+TEST_CASE("lots are put, closed and ended at moments, between which the journal is read") {
+  constexpr std::int64_t second = 1'000'000;
+  const TablePtr table = test::trades({{"", "B", 9, 5, 100}, {"2", "S", 2, 2, 110}});
+  const Groups groups = test::grouped(table, {{trade_schema["client_id"]}});
+  FoldRules rules;
+  rules.opening = 1;
+  rules.may_short = {1};
+  LotFold fold = fold_of(groups.parts[0], rules);
+  fold.put({0, 0, true, INT64_MIN, INT64_MIN, 5, int128{500 * paise}});
+  fold.put({7, 0, true, 5 * second, second, 1, int128{7 * paise}});
+  fold.put({6, 0, true, INT64_MIN, second, 1, int128{6 * paise}});
+  fold.run(3 * second);
+  CHECK(fold.side(0) == 1);
+  const std::vector<OpenPart> before = fold.open();  // in the order of their times
+  REQUIRE(before.size() == 3);
+  CHECK(std::tuple(before[0].row, before[1].row, before[2].row) == std::tuple(0, 6, 7));
+  CHECK(before[0].quantity == 3);
+  fold.close(8, 0, 4, int128{480 * paise}, 4 * second);
+  fold.end(fold.open()[0].lot, 5 * second);
+  CHECK(fold.open().empty());
+  CHECK(fold.side(0) == 0);
+  CHECK(fold.matches(0, ever).size() == 3);
+  CHECK(fold.matches(3 * second, ever).size() == 2);
+  CHECK(fold.open(second).size() == 1);
+  CHECK(fold.open(second + 1).size() == 3);
+  CHECK(fold.open(4 * second).size() == 3);
+  CHECK(fold.open(4 * second + 1).size() == 1);
+  const std::int64_t starts[] = {0, 3 * second};
+  int128 realised = 0;
+  int128 value = 0;
+  int128 quantity = 0;
+  for (const Step& step : fold.steps(starts)) {
+    realised += step.realised;
+    value += step.value;
+    quantity += step.quantity;
+  }
+  CHECK(whole(realised) == (220 - 200 + 480 - 300 - 6) * paise);
+  CHECK(std::pair(whole(value), whole(quantity)) == std::pair<std::int64_t, std::int64_t>());
+  CHECK(fold.rows(0)[0].last == 0);
+  CHECK(fold.rows(ever)[0].first == 0);
 }
 
 TEST_CASE("the values of all parts add up to those of the trades") {
@@ -87,11 +122,11 @@ TEST_CASE("the values of all parts add up to those of the trades") {
       quantity += sign * fill.quantity;
       fills.push_back(fill);
     }
-    const Matching found = match(fills).matching;
-    for (const Match& one : found.matches) {
+    const LotFold fold = folded(fills);
+    for (const Match& one : fold.matches(0, ever)) {
       bought += whole(one.trade_value - one.lot_value) * (one.is_long ? 1 : -1);
     }
-    for (const LotPart& lot : found.open) {
+    for (const OpenPart& lot : fold.open()) {
       bought -= whole(lot.value) * (lot.is_long ? 1 : -1);
       quantity -= lot.quantity * (lot.is_long ? 1 : -1);
     }
@@ -99,7 +134,7 @@ TEST_CASE("the values of all parts add up to those of the trades") {
   }
 }
 
-TEST_CASE("matches are by group, and in time; totals are those of a group") {
+TEST_CASE("matches are in time; totals are those of a group") {
   const TablePtr table = test::trades({{"1", "S", 1, 4, 10, -1, -1, "NSE"},
                                        {"2", "B", 2, 4, 20, -1, -1, "BSE"},
                                        {"3", "S", 3, 1, 30, -1, -1, "BSE"},
@@ -107,21 +142,17 @@ TEST_CASE("matches are by group, and in time; totals are those of a group") {
                                        {"5", "S", 5, 2, 25, -1, -1, "BSE"},
                                        {"6", "S", 6, 3, 25, -1, -1, "BSE"}});
   const Groups groups = test::grouped(table, {{trade_schema["exchange"]}});
-  const std::uint8_t may_short[] = {1, 0};
-  MatchingRules rules;
-  rules.buy = "B";
-  rules.may_short = may_short;
-  const Matching found = match_lots(groups.parts[0], rules);
-  const auto trades_of = [](const std::vector<Match>& matches) {
-    std::vector<std::int64_t> rows;
-    for (const Match& one : matches) rows.push_back(one.trade);
-    return rows;
-  };
-  CHECK(trades_of(found.matches) == std::vector<std::int64_t>{3, 2, 4, 5});
-  CHECK(trades_of(matches_in_time(found)) == std::vector<std::int64_t>{2, 3, 4, 5});
-  REQUIRE(unmatched_in_time(found).size() == 1);
-  CHECK(unmatched_in_time(found)[0].row == 5);
-  const auto& [of_shorts, of_longs] = std::pair(found.totals.at(0), found.totals.at(1));
+  FoldRules rules;
+  rules.may_short = {1, 0};
+  LotFold fold = fold_of(groups.parts[0], rules);
+  fold.run(ever);
+  std::vector<std::int64_t> trades;
+  for (const Match& one : fold.matches(0, ever)) trades.push_back(one.trade);
+  CHECK(trades == std::vector<std::int64_t>{2, 3, 4, 5});
+  REQUIRE(fold.unmatched(0, ever).size() == 1);
+  CHECK(fold.unmatched(0, ever)[0].row == 5);
+  const std::vector<LotTotals> totals = fold.totals(0, ever);
+  const auto& [of_shorts, of_longs] = std::pair(totals.at(0), totals.at(1));
   CHECK(whole(of_shorts.quantity) == 4);
   CHECK(whole(of_shorts.cost) == 42 * paise);
   CHECK(whole(of_shorts.proceeds) == 40 * paise);

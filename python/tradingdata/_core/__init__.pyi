@@ -1,7 +1,7 @@
 """The C++ core. Private: use the package's modules instead."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from threading import Lock
 from types import ModuleType
 from typing import (
@@ -31,7 +31,7 @@ _Ints = list[int]
 # lot, trade, whether long, quantity; cost and proceeds in units
 _Matches = tuple[_Ints, _Ints, list[bool], _Ints, _Ints, _Ints]
 # row, whether long, quantity, value in units
-_LotParts = tuple[_Ints, list[bool], _Ints, _Ints]
+_OpenParts = tuple[_Ints, _Ints, _Ints, list[bool], _Ints, _Ints, _Ints]
 
 @type_check_only
 class _FieldDeclaration(TypedDict):
@@ -157,17 +157,37 @@ class RateLimit:
         """Number of requests that may be sent at once after a pause."""
 
 @final
-class MatchedLots:
-    """What ``Groups.match`` found; each property makes new lists."""
+class Fold:
+    """Trades in the order of their times over queues of lots, and the journal of what ended.
 
-    @property
-    def matches(self) -> _Matches: ...
-    @property
-    def unmatched(self) -> _LotParts: ...
-    @property
-    def open(self) -> _LotParts: ...
-    @property
-    def totals(self) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints, _Ints, _Ints]: ...
+    Moments are microseconds of the clock of the trades, and values whole numbers of a unit.
+    """
+
+    def run(self, until: int) -> None: ...
+    def put(
+        self,
+        row: int,
+        key: int,
+        is_long: bool,
+        quantity: int,
+        value: int,
+        time: int,
+        since: int,
+    ) -> None: ...
+    def close(self, row: int, key: int, quantity: int, value: int, at: int) -> None: ...
+    def end(self, lot: int, at: int) -> None: ...
+    def pay(self, lot: int, row: int, value: int, paid_for: int, at: int) -> None: ...
+    def held(self, key: int) -> _OpenParts: ...
+    def last_time(self, before: int) -> int: ...
+    def side(self, key: int) -> int: ...
+    def open(self, at: int | None = None) -> _OpenParts: ...
+    def matches(self, start: int, stop: int) -> _Matches: ...
+    def unmatched(self, start: int, stop: int) -> tuple[_Ints, _Ints, _Ints, _Ints]: ...
+    def totals(
+        self, start: int, stop: int
+    ) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints, _Ints, _Ints]: ...
+    def steps(self, starts: Sequence[int]) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints]: ...
+    def rows(self, before: int) -> tuple[_Ints, _Ints]: ...
     @property
     def undecided(self) -> _Ints: ...
 
@@ -175,11 +195,16 @@ class MatchedLots:
 class Groups:
     """Rows of one or two slices, grouped by fields (``name.day``: by the day of a timestamp).
 
-    With ``within``, they are groups of the same rows that are divided further.
+    With ``within``, they are groups of the same rows that are divided further, and with ``labels``
+    the rows of one slice by these numbers, too.
     """
 
     def __init__(
-        self, parts: Sequence[Slice], key: Sequence[str], within: Groups | None = None
+        self,
+        parts: Sequence[Slice],
+        key: Sequence[str],
+        within: Groups | None = None,
+        labels: Sequence[int] = (),
     ) -> None: ...
     def __len__(self) -> int: ...
     def coarser(self, key: Sequence[str]) -> list[int]: ...
@@ -194,16 +219,14 @@ class Groups:
         self, name: str, decimals: int, price: str, price_decimals: int, part: int = 0
     ) -> list[int | None]: ...
     def multipliers(self, contract: Sequence[str]) -> tuple[list[int], list[int], list[int]]: ...
-    def match(
+    def fold(
         self,
         buy: str,
         decimals: int,
         opening: int,
-        settlements: int,
         may_short: Sequence[bool],
-        counted_from: date | None,
         origin: Sequence[int],
-    ) -> MatchedLots: ...
+    ) -> Fold: ...
 
 @final
 class Client:

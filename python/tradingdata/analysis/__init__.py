@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from .._util.pickles import publish
-from .changes import LotChange
 from .charge_rates import ChargeRate
 from .charging import Charge, Charges, TradeCharge, TradeCharges, charges
-from .daily import DailyPnl, DailyRow, daily_pnl
-from .day import DayPnl, DayRow, NetPnl, day_pnl
+from .events import LotChange
 from .keys import Keyed, OfOrder
-from .pnl import realised_pnl
+from .ledger import Ledger, daily_pnl, day_pnl, realised_pnl, unrealised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
-from .realised import Lot, Lots, Match, Matches, Realised, RealisedPnl
 from .reconciliation import OrderCheck, Reconciliation, reconcile
-from .result_table import OrderIssue, OrderIssues, ResultIssue, ResultIssues, ResultTable
-from .unrealised import Unrealised, UnrealisedPnl, unrealised_pnl
+from .results import (
+    DailyPnl,
+    DailyRow,
+    DayPnl,
+    DayRow,
+    Lot,
+    Lots,
+    Match,
+    Matches,
+    NetPnl,
+    OrderIssue,
+    OrderIssues,
+    Realised,
+    RealisedPnl,
+    ResultIssue,
+    ResultIssues,
+    ResultTable,
+    Unrealised,
+    UnrealisedPnl,
+)
 
 __all__ = [
     "Charge",
@@ -27,6 +42,7 @@ __all__ = [
     "DayRow",
     "ExecutionQuality",
     "Keyed",
+    "Ledger",
     "Lot",
     "LotChange",
     "Lots",

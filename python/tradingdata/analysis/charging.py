@@ -24,11 +24,10 @@ from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions
 from ..table.rows import declared
 from .charge_rates import AMOUNTS, BY_VALUE, FRACTIONS, LEVIES, ChargeRate, Rates, rates_of
-from .fills import Fills, multipliers_at
+from .events import Events, multipliers_at
 from .inputs import IST, Lookup, Multipliers, amount, chosen
-from .issues import noted
 from .keys import CONTRACT, EXECUTED, KEY, KEYED, Key, Keyed
-from .result_table import BY_CONTRACT, ResultTable
+from .results import BY_CONTRACT, ResultTable, noted
 
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in LEVIES}
 _PAISA = Fraction(1, 100)
@@ -207,9 +206,9 @@ def charges(
     """
     if per not in (None, "trade"):
         raise ValueError(f'per must be "trade" or None, not {shown(per)}')
-    fills = every = Fills(trades, day, buy, sell, multipliers=multipliers)
+    fills = every = Events(trades, day, buy, sell, multipliers=multipliers)
     if fills.day is not None:  # an order may be filled on two days
-        every = Fills(trades, None, buy, sell, multipliers=multipliers)
+        every = Events(trades, None, buy, sell, multipliers=multipliers)
     levied = levies_of(
         every.sent,
         rates,

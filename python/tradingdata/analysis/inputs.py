@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from inspect import Parameter, signature
 from math import isfinite
 from numbers import Real
 from typing import Any, Protocol, TypeVar
@@ -19,7 +21,7 @@ from .._util.files import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
-from .keys import EXECUTED, ORDER_KEY, Key, Keyed, contract_of
+from .keys import CONTRACT, EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
 
 class Series(Protocol):
@@ -36,8 +38,11 @@ Prices = (
     | Mapping[tuple[Any, ...], float | None]
     | Mapping[str | tuple[Any, ...], float | None]
     | Series
+    | Iterable[Any]  # a data frame, or dicts
     | Callable[[Any], float | None]
+    | Callable[[date, Any], float | None]
 )
+DayPrices = Prices | Mapping[date | str, Prices]
 Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any], int | None]
 
 
@@ -246,7 +251,10 @@ class Lookup:
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
-        contract = contract_of(row)
+        return self.of(contract_of(row), row)
+
+    def of(self, contract: Key, row: Any) -> Fraction | None:
+        """Returns the value of a contract, of which a row is given."""
         if contract not in self._values:
             if callable(self._given):
                 values = {_exact(self._argument, self._given(row), contract)}
@@ -261,6 +269,23 @@ class Lookup:
                 )
             (self._values[contract],) = values
         return self._values[contract]
+
+    def later(self, contracts: Iterable[Key], last: date) -> dict[Key, Any]:
+        """Returns the keys that are about contracts which expire after a day, and no others."""
+        if callable(self._given):
+            return {}
+        expiring = [one for one in dict.fromkeys(contracts) if one[-1] is not None]
+        early = {key for one in expiring if one[-1] <= last for key in _forms(one)}
+        keys = {
+            one: next((key for key in _forms(one) if key in self._given), None)
+            for one in expiring
+            if one[-1] > last
+        }
+        return {
+            one: key
+            for one, key in keys.items()
+            if key is not None and key not in early and not is_missing(self._given[key])
+        }
 
     def among(self, contracts: Iterable[Key]) -> None:
         """Names contracts that a key may mean, though no value of theirs is looked up."""
@@ -308,13 +333,16 @@ def _contract_text(contract: Key) -> str:
     return " ".join(str(part) for part in contract if part is not None)
 
 
+def _is_series(prices: Any) -> bool:
+    return getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
+
+
 def _prices_by_key(argument: str, prices: Any) -> dict[Any, Any]:
-    is_series = getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
-    if not is_series and not isinstance(prices, Mapping):
-        raise TypeError(
-            f"{argument} must be a mapping or a Series by security_id, or a function of a row, not "
-            f"{type(prices).__name__}"
-        )
+    if not _is_series(prices) and not isinstance(prices, Mapping):
+        by_day = _rows_by_day(argument, prices)
+        if len(by_day) > 1:
+            raise ValueError(f"{argument} has prices of several days: pass those of one day")
+        return next(iter(by_day.values()), {})
     by_key: dict[Any, Any] = {}
     for security, price in prices.items():
         if not isinstance(security, (str, tuple)):
@@ -327,6 +355,151 @@ def _prices_by_key(argument: str, prices: Any) -> dict[Any, Any]:
             raise ValueError(f"{argument} has {key!r} twice: drop the duplicates of its index")
         by_key[key] = price
     return by_key
+
+
+def _rows_by_day(argument: str, prices: Any) -> dict[date | None, dict[Any, Any]]:
+    """Returns the prices of each day from a data frame or dicts; None is every day."""
+    rows: Any = prices
+    for name, more in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
+        if hasattr(rows, name):
+            rows = getattr(rows, name)(*more)
+            break
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise TypeError(
+            f"{argument} must be a mapping or a Series by security_id, a function of a row, or a "
+            f"data frame or dicts with security_id and price, not {type(prices).__name__}"
+        )
+    by_day: dict[date | None, dict[Any, Any]] = {}
+    forms: dict[Any, Any] = {}
+    days: dict[Any, date] = {}
+    for row in rows:
+        if not isinstance(row, Mapping) or not {_SECURITY, "price"} <= row.keys():
+            raise TypeError(f"{argument} must have the columns {_SECURITY} and price")
+        day = row.get("day")
+        if "day" in row and day not in days:
+            days[day] = _price_day(argument, day)
+        values = tuple(row[name] for name in CONTRACT if name in row)
+        if values not in forms:
+            if not isinstance(row[_SECURITY], str):
+                raise TypeError(
+                    f"{argument} must have {_SECURITY} as text, not {shown(row[_SECURITY])}: "
+                    "convert the column with str()"
+                )
+            forms[values] = _plain_key(values) if len(values) > 1 else values[0]
+        of_day = by_day.setdefault(days[day] if "day" in row else None, {})
+        price = row["price"]
+        if of_day.setdefault(forms[values], price) is not price:
+            on = f" on {days[day]}" if "day" in row else ""
+            raise ValueError(f"{argument} has {row[_SECURITY]!r} twice{on}")
+    return by_day
+
+
+def _price_day(argument: str, day: Any) -> date:
+    """Returns the day of a price: a date, or midnight on its own clock or on India's."""
+    if not isinstance(day, datetime):
+        return day_from(day)
+    if day.time() == time.min:
+        return day.date()
+    if day.tzinfo is not None and day.astimezone(IST).time() == time.min:
+        return day.astimezone(IST).date()
+    raise ValueError(
+        f"{argument} has the day {day}, which is no midnight: pass dates, such as the column's "
+        ".dt.date"
+    )
+
+
+class PricesByDay:
+    """Prices in any form: by day, or for every day.
+
+    A function gets a row of a contract, or a day and a row. A mapping is by contract, or by day. A
+    data frame or dicts may have a column ``day``.
+
+    Raises:
+        TypeError: If prices have none of these forms.
+    """
+
+    def __init__(self, prices: Any) -> None:
+        self._every: Any = None  # the prices of days that have no others
+        self._by_day: dict[date, Any] = {}
+        self._has_days = False
+        self._function = prices if callable(prices) else None
+        if self._function is not None:
+            self._has_days = _takes_days(prices)
+        elif isinstance(prices, Mapping):
+            parts = [*prices.values()]
+            if any(
+                isinstance(part, Mapping) or callable(part) or _is_series(part) for part in parts
+            ):
+                self._by_day = {day_from(day): of_day for day, of_day in prices.items()}
+            else:
+                self._every = prices
+        elif _is_series(prices):
+            self._every = prices
+        else:
+            by_day = _rows_by_day("prices", prices)
+            self._every = by_day.pop(None, None)
+            self._by_day = {day: of_day for day, of_day in by_day.items() if day is not None}
+        self._has_days |= bool(self._by_day)
+        self.days = sorted(self._by_day)
+        self.same: Mapping[Key, tuple[Key, ...]] = {}
+        self._lookups: dict[date | None, Lookup] = {}
+
+    def on(self, day: date | None) -> Lookup:
+        """Returns the prices of a day.
+
+        Raises:
+            ValueError: If no day is given, and there are prices of several.
+        """
+        if not self._has_days:
+            day = None
+        if day not in self._lookups:
+            of_day: Any
+            if self._function is not None:
+                of_day = partial(self._function, day) if self._has_days else self._function
+            elif day is None and len(self._by_day) > 1:
+                raise ValueError("prices has several days: pass those of one day")
+            else:
+                of_day = self._every
+                if of_day is None and day is None:
+                    of_day = next(iter(self._by_day.values()), {})
+                elif of_day is None and day is not None:
+                    of_day = self._by_day.get(day, {})
+            self._lookups[day] = Lookup("prices", of_day)
+        self._lookups[day].same = self.same
+        return self._lookups[day]
+
+    def at(self, days: list[date], place: int, contract: Key, row: Any) -> Fraction | None:
+        """Returns the price of a contract on one of some days; day 0 is before the first."""
+        tried = [days[place - 1]] if place else self._before(days)
+        prices = (self.on(day).of(contract, row) for day in tried)
+        return next((price for price in prices if price is not None), None)
+
+    def unmatched(self, contracts: Collection[Key]) -> list[Any]:
+        """Returns the keys that are about none of the contracts of a result."""
+        unknown = (lookup.unmatched(contracts) for lookup in self._lookups.values())
+        return list(dict.fromkeys(key for of_day in unknown for key in of_day))
+
+    def _before(self, days: list[date]) -> list[date]:
+        if not days or not self._has_days:
+            return []
+        if self._function is None:
+            return [day for day in reversed(self.days) if day < days[0]]
+        return [days[0] - timedelta(days=number) for number in range(1, _LOOK_BACK + 1)]
+
+
+def _takes_days(function: Callable[..., Any]) -> bool:
+    """Returns whether a function needs a day and a row."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [p for p in parameters if p.kind in places and p.default is Parameter.empty]
+    return len(needed) >= 2
+
+
+_SECURITY = CONTRACT[2]
+_LOOK_BACK = 7  # days before the first for which a function is asked for a price
 
 
 def _plain_key(key: Any) -> Any:

@@ -20,6 +20,7 @@ from ..table.rows import leading
 
 CONTRACT = ("exchange", "segment", "security_id", "expiry_date")  # what has one price
 KEY = ("account", "client_id", *CONTRACT, "product")
+BY = "by"  # the last part of the key of lots that are matched by strategy
 REQUIRED = tuple(name for name in KEY if name not in ("account", "expiry_date"))  # never None
 
 

@@ -11,11 +11,10 @@ from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import Fills
+from .events import Events
 from .inputs import Multipliers, days_text
-from .issues import noted
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
-from .result_table import BY_CONTRACT, ResultTable
+from .results import BY_CONTRACT, ResultTable, noted
 
 
 @declared
@@ -121,13 +120,13 @@ def positions(
     Warns:
         DataWarning: If the result has issues.
     """
-    fills = Fills(trades, day, buy, sell, multipliers=multipliers, timed=False)
+    fills = Events(trades, day, buy, sell, multipliers=multipliers, timed=False)
     result = positions_of(fills, buy, sell)
     result.days = fills.days if fills.day is None else (fills.day,)
     return noted(result, fills.notes)
 
 
-def positions_of(fills: Fills, buy: str, sell: str) -> Positions:
+def positions_of(fills: Events, buy: str, sell: str) -> Positions:
     """Returns the positions of trades, and notes what is not known of them."""
     rows = fills.rows
     facts = fills.facts()

@@ -10,12 +10,10 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from ..table.rows import declared
-from .checks import check_codes, require_values
-from .fills import Proof, multipliers_at
+from .events import Proof, check_codes, multipliers_at, require_values
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries
-from .issues import NO_ENTRY, UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, leads_at
-from .result_table import BY_ORDER, ResultTable
+from .results import BY_ORDER, NO_ENTRY, UNPROVED, Note, ResultTable, noted
 
 
 @declared

@@ -14,11 +14,10 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .fills import multipliers_at
+from .events import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries
-from .issues import UNPROVED, Note, noted
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
-from .result_table import BY_ORDER, ResultTable
+from .results import BY_ORDER, UNPROVED, Note, ResultTable, noted
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -15,17 +15,30 @@ from tradingdata import analysis
 from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
 from tradingdata._util.plans import Result
+from tradingdata._util.validate import did_you_mean
 from tradingdata.errors import BooksDisagreeError
 
 from . import archive, parameters
 from .errors import Code, DataError, UsageError, fitting, for_a_terminal
 from .output import Destination
-from .parameters import PATH, Command, Given, RowChoice, client_of, option, parsed, received
+from .parameters import (
+    AMOUNT,
+    PATH,
+    Command,
+    Given,
+    RowChoice,
+    chosen_columns,
+    client_of,
+    option,
+    parsed,
+    received,
+    together,
+)
 
 if TYPE_CHECKING:
     from tradingdata.books.book import OrderBook, TradeBook
 
-_options = parameters.together(
+_options = together(
     parameters.connection,
     option("--start DAY", "First day to include (with --archive)."),
     option("--end DAY", "Last day to include (default: same as --start)."),
@@ -35,7 +48,7 @@ _options = parameters.together(
     parameters.columns,
     option("--strict", "End with code 10 if the result has issues."),
 )
-_sides = parameters.together(
+_sides = together(
     option("--buy CODE", "txn_type of a purchase.", default="B"),
     option("--sell CODE", "txn_type of a sale.", default="S"),
 )
@@ -54,10 +67,11 @@ class Calculation:
 
     def __init__(self, row: type, given: Given, record: str = "Trade") -> None:
         self._given, self._choice = given, RowChoice(record, given)
-        columns = parameters.chosen_columns("results", list(kinds_of(row)), given)
+        columns = chosen_columns("results", list(kinds_of(row)), given)
         self._destination = Destination(given, columns)
-        needed = any(given[name] for name in ("start", "end", "account", "missing_ok"))
-        if needed and given["archive"] is None:
+        if given["archive"] is None and any(
+            given[name] for name in ("start", "end", "account", "missing_ok")
+        ):
             raise UsageError("--start, --end, --account and --missing-ok need --archive")
 
     def trades(self) -> tuple[TradeBook, date | None]:
@@ -100,9 +114,12 @@ class Calculation:
             return received(getattr(client, call))
 
     def _one_day(self, day: str) -> date:
-        at, start, end = _day_of("day", day), self._given["start"], self._given["end"]
-        first = _day_of("start", start) if start else None
-        last = _day_of("end", end) if end else first
+        at, start, end = (
+            fitting(lambda: validate.day("day", day)),
+            *map(self._given.get, ("start", "end")),
+        )
+        first = start and fitting(lambda: validate.day("start", start))
+        last = fitting(lambda: validate.day("end", end)) if end else first
         if (first or at) <= at <= (last or at):
             return at
         raise UsageError(f"--day {at} is not one of the days that --start and --end read")
@@ -131,9 +148,14 @@ def positions(**given: Any) -> int:
 
 
 _SHORTS = "Products in which sales may open short positions: all, none, or I,M,..."
-_PRICES = "Value what is open: a CSV file with security_id and price."
+_PRICES = "Value what is open: a CSV file with security_id, price and, of several days, day."
 _CHANGES = "Change open lots as this TOML file says: splits, new ISINs."
 _MATCH_BY = "What is one security: security_id, or isin across exchanges."
+_OPENING = "Lots that were open before: a CSV file as open_lots.to_csv() writes it."
+_SETTLE = "Close expired contracts: a CSV file with security_id, expiry_date and price."
+_MULTIPLIERS = "Multipliers that trades do not prove: a CSV file with security_id and multiplier."
+_BY = "Match lots within each value of this field, such as algo_id."
+_DAILY = "Show each day, whose net adds up; needs --prices with the column day."
 
 
 @click.command(cls=Command)
@@ -141,40 +163,47 @@ _MATCH_BY = "What is one security: security_id, or isin across exchanges."
 @_sides
 @_day
 @option("--shorts CODES", _SHORTS, default="all")
+@option("--opening FILE", _OPENING, PATH)
 @option("--prices FILE", _PRICES, PATH)
+@option("--settle FILE", _SETTLE, PATH)
+@option("--multipliers FILE", _MULTIPLIERS, PATH)
 @option("--charges FILE", "Deduct charges at the rates of this TOML file.", PATH)
 @option("--changes FILE", _CHANGES, PATH)
 @option("--match-by FIELD", _MATCH_BY, default="security_id")
-def pnl(
-    shorts: str, prices: Path | None, charges: Path | None, changes: Path | None, **given: Any
-) -> int:
+@option("--by FIELD", _BY)
+@option("--daily", _DAILY)
+def pnl(shorts: str, daily: bool, **given: Any) -> int:
     """Show the realised profit and loss.
 
     Matches trades first in, first out. A trade closes open lots of the other side; what remains of
     it opens a lot. A sale that may not open a short position counts as unmatched. With --day,
     trades of earlier days are matched first, and only what closes on the day counts. With --prices
     or --charges, the result is the realised and unrealised profit, charges and net of --day, or
-    else of the latest day.
+    else of the latest day; with --daily, of each day.
 
     Examples:
     tradingdata pnl
     tradingdata pnl --shorts I,M -o pnl.xlsx
     tradingdata pnl --prices closes.csv --charges charges.toml
     tradingdata pnl --archive books --day latest
+    tradingdata pnl --archive books --prices closes.csv --daily --by algo_id
     """
     if (field := given["match_by"]) not in ("security_id", "isin"):
         raise UsageError(f"--match-by takes security_id or isin, not {validate.shown(field)}")
-    whole = prices is not None or charges is not None
-    calculation = Calculation(analysis.DayRow if whole else analysis.Realised, given)
+    if daily and (given["prices"] is None or given["day"] is not None):
+        raise UsageError("--daily needs --prices, and shows all days: leave --day out")
+    whole = given["prices"] is not None or given["charges"] is not None
+    row = analysis.DailyRow if daily else analysis.DayRow if whole else analysis.Realised
+    calculation = Calculation(row, given)
     codes: bool | list[str] = [code.strip() for code in shorts.split(",")]
     options: dict[str, Any] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
-    options["match_by"] = given["match_by"]
-    if changes is not None:
-        options["changes"] = _from_file("--changes", changes, analysis.LotChange.load)
-    if whole:
-        options["prices"] = prices and _from_file("--prices", prices, _prices)
-        options["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
+    options |= {name: given[name] for name in ("match_by", "by")}
+    for name, reader in _FILES.items():
+        if given[name] is not None:
+            options[name] = _from_file(f"--{name}", given[name], reader)
     trades, at = calculation.trades()
+    if daily:
+        return calculation.show(analysis.daily_pnl, trades, **options)
     work = analysis.day_pnl if whole else analysis.realised_pnl
     return calculation.show(work, trades, day=at, **options)
 
@@ -184,7 +213,7 @@ _TOLERANCE = "Largest difference of average prices that still agrees."
 
 @click.command(cls=Command)
 @_options
-@option("--tolerance AMOUNT", _TOLERANCE, parameters.AMOUNT, default=0.01)
+@option("--tolerance AMOUNT", _TOLERANCE, AMOUNT, default=0.01)
 def reconcile(tolerance: float, **given: Any) -> int:
     """Compare each order with its trades.
 
@@ -217,11 +246,6 @@ def quality(**given: Any) -> int:
     return calculation.show(analysis.execution_quality, *calculation.books())
 
 
-def _day_of(name: str, text: str) -> date:
-    """Returns the day that an option names."""
-    return fitting(lambda: validate.day(name, text))
-
-
 def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Result:
     """Returns what the file of an option contains."""
     try:
@@ -230,33 +254,80 @@ def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Resul
         raise UsageError(f"{name}: {error}") from None
 
 
-def _prices(path: Path) -> dict[Any, float]:
-    """Reads prices from a CSV file, by security and, if it has them, expiry, exchange, segment."""
-    prices: dict[Any, float] = {}
+def _rows(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields where each row of a CSV file is, and its values."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file, strict=True)
-        names = set(rows.fieldnames or ())
-        if not {"security_id", "price"} <= names:
-            raise UsageError(f"{path} needs the columns security_id and price")
-        key = ["exchange", "segment"] if {"exchange", "segment"} <= names else []
+        if not {*needed} <= {*(rows.fieldnames or ())}:
+            raise UsageError(f"{path} needs the columns {' and '.join(needed)}")
         try:
             for row in rows:
                 where = f"line {rows.line_num} of {path}"
                 if None in row or None in row.values():
                     raise UsageError(f"{where} has not as many values as the first line names")
-                values: list[Any] = [row[name] for name in (*key, "security_id")]
-                if "expiry_date" in names:
-                    expiry = row["expiry_date"]
-                    values.append(
-                        parsed(f"{where}: expiry_date", "date", expiry) if expiry else None
-                    )
-                security = tuple(values) if len(values) > 1 else values[0]
-                if security in prices:
-                    raise UsageError(
-                        f"{where} has {row['security_id']} twice: keep one of its rows"
-                    )
-                if row["price"]:
-                    prices[security] = parsed(f"{where}: price", "number", row["price"])
+                yield where, row
         except csv.Error as error:
             raise UsageError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
-    return prices
+
+
+def _by_contract(path: Path, name: str, kind: str) -> dict[Any, dict[Any, Any]]:
+    """Reads numbers from a CSV file, by day if it has one (else None) and by contract.
+
+    That is the security and, if it has them, expiry, exchange and segment.
+    """
+    by_day: dict[Any, dict[Any, Any]] = {}
+    for where, row in _rows(path, "security_id", name):
+        place = ("exchange", "segment") if {"exchange", "segment"} <= row.keys() else ()
+        values: list[Any] = [row[each] for each in (*place, "security_id")]
+        if "expiry_date" in row:
+            expiry = row["expiry_date"]
+            values.append(parsed(f"{where}: expiry_date", "date", expiry) if expiry else None)
+        key = tuple(values) if len(values) > 1 else values[0]
+        day = parsed(f"{where}: day", "date", row["day"]) if "day" in row else None
+        of_day = by_day.setdefault(day, {})
+        if key in of_day:
+            raise UsageError(f"{where} has {row['security_id']} twice: keep one of its rows")
+        if row[name]:
+            of_day[key] = parsed(f"{where}: {name}", kind, row[name])
+    return by_day
+
+
+def _prices(path: Path) -> dict[Any, Any]:
+    """Reads prices, by day if the file has the column."""
+    by_day = _by_contract(path, "price", "number")
+    return by_day.get(None, {}) if None in by_day or not by_day else by_day
+
+
+def _numbers(path: Path, name: str, kind: str) -> dict[Any, Any]:
+    """Reads numbers that are those of every day."""
+    by_day = _by_contract(path, name, kind)
+    if not by_day.keys() <= {None}:
+        raise UsageError(f"{path} has the column day, but these are of no day: leave it out")
+    return by_day.get(None, {})
+
+
+def _lots(path: Path) -> list[dict[str, Any]]:
+    """Reads lots, whose columns are those of ``open_lots``; an empty value is missing."""
+    kinds = kinds_of(analysis.Lot)
+    lots = []
+    for where, row in _rows(path, "security_id", "quantity", "value"):
+        for name in row.keys() - kinds.keys():
+            raise UsageError(f"{path} has the column {name!r}{did_you_mean(name, kinds)}")
+        lots.append(
+            {
+                name: parsed(f"{where}: {name}", kinds[name], text)
+                for name, text in row.items()
+                if text
+            }
+        )
+    return lots
+
+
+_FILES: dict[str, Callable[[Path], Any]] = {
+    "opening": _lots,
+    "prices": _prices,
+    "settle": partial(_numbers, name="price", kind="number"),
+    "multipliers": partial(_numbers, name="multiplier", kind="integer"),
+    "charges": analysis.ChargeRate.load,
+    "changes": analysis.LotChange.load,
+}

@@ -72,7 +72,7 @@ class Shown:
         )  # where rows are omitted
         numbers = [*range(at), *range(at + self.skipped, total)]
         # A sum is formatted with its column, so that it has the same number of decimals.
-        sums = {name: table._sum(name) for name in view.sums if name in names and total > 1}
+        sums = {name: table._total(name) for name in view.sums if name in names and total > 1}
         formatted = [
             _texts(
                 name,

@@ -14,8 +14,8 @@ from typing import Any
 
 import tradingdata as td
 from analysis_samples import DAY
-from tradingdata.analysis import issues
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis import results as issues
+from tradingdata.analysis.results import ATTRIBUTES
 
 from . import CLIENT, EXPIRY, FIRST_CALL, FUTURE, PRODUCT, SECURITY, SHARES, Event, World
 

@@ -18,7 +18,7 @@ import tradingdata as td
 from analysis_samples import DAY, TIME, trade
 from cases import CALL
 from tradingdata.analysis.keys import CONTRACT, KEY
-from tradingdata.analysis.realised import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES
 
 DAYS = [DAY + dt.timedelta(days=number) for number in range(60)]
 _, SEGMENT, SECURITY, EXPIRY = CONTRACT
@@ -200,6 +200,7 @@ class Ledger:
         self.realised: ByDay = defaultdict(lambda: defaultdict(Fraction))
         self.charges: ByDay = defaultdict(lambda: defaultdict(Fraction))
         self.unrealised: ByDay = defaultdict(dict)
+        self.unpriced: dict[Holder, set[dt.date]] = defaultdict(set)
         self.holders = sorted({event.holder for event in world.events}, key=str)
         for day in days:
             self._change(day)
@@ -278,4 +279,6 @@ class Ledger:
                 if known:
                     price = self.world.prices[known[-1], key[2].place] * key[2].multiplier
                     total += sum((price - paid) * sign for sign, paid, _ in lots)
+                else:
+                    self.unpriced[holder].add(day)
         return total

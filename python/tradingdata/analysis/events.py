@@ -1,0 +1,913 @@
+"""The events of a ledger: opening lots, trades, changes of lots, and what contracts they are of.
+
+Reads and checks them; the ledger puts them in the order of their time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import date, datetime, time, tzinfo
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational, Real
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._core import Groups, Slice, Trade
+from .._util import validate
+from .._util.declarations import kinds_of
+from .._util.validate import shown, text
+from ..books.book import TradeBook
+from ..books.issues import repeated
+from ..table.conditions import moment_of
+from .inputs import (
+    Lookup,
+    Multipliers,
+    amount,
+    as_conditions,
+    chosen,
+    day_from,
+    days_of,
+    days_text,
+    is_missing,
+    patched,
+    rows_in,
+    tables_of,
+)
+from .keys import (
+    CODES,
+    CONTRACT,
+    KEY,
+    KEYED,
+    NAMES,
+    REQUIRED,
+    SAME,
+    SOME_MISSING,
+    VARIOUS,
+    Key,
+    Lead,
+    contract_of,
+    kind_of,
+    missing_expiries,
+)
+from .results import (
+    ALIKE,
+    ATTRIBUTES,
+    DIFFERENT,
+    ELSEWHERE,
+    FREE,
+    IDLE,
+    LONG,
+    NO_EXPIRY,
+    NO_ISIN,
+    NO_KEY,
+    SHORT,
+    UNCHANGED,
+    UNPROVED,
+    Lot,
+    Lots,
+    Note,
+    RealisedPnl,
+    about,
+    unused,
+)
+
+# -- checks --
+
+
+def check_codes(buy: str, sell: str) -> None:
+    """Raises TypeError or ValueError unless the side codes are two different strings."""
+    text("buy", buy)
+    text("sell", sell)
+    if buy == sell:
+        raise ValueError(f"buy and sell must be two different codes, not {buy!r} twice")
+
+
+def require_values(rows: Slice, *names: str) -> None:
+    """Raises ValueError for the first row in which a required value is missing."""
+    missing = rows.missing(names)
+    if missing is not None:
+        name, row = missing
+        raise ValueError(
+            f"{name} is missing in row {row} ({_trade(rows, row)}) and cannot be treated as zero: "
+            "see `trades.issues`, then correct such rows, or leave them out with "
+            f"`td.TradeBook(t for t in trades if t.{name} is not None)`"
+        )
+
+
+def _trade(rows: Slice, row: int) -> str:
+    return f"trade_no {rows[row].trade_no!r}"
+
+
+def require_sides(rows: Slice, buy: str, sell: str) -> None:
+    """Raises ValueError for a transaction type that is neither code."""
+    if {buy, sell}.issuperset(rows.distinct("txn_type")):
+        return
+    pass_codes = "pass the codes of the service as `buy` and `sell`"
+    _refuse(rows, "txn_type", "ne", [buy, sell], f"neither {buy!r} nor {sell!r}: {pass_codes}")
+
+
+def _refuse(rows: Slice, field: str, comparison: str, values: list[Any], problem: str) -> None:
+    """Raises ValueError for the first row whose field meets a condition."""
+    refused = rows.where([(field, comparison, "all", False, values)])
+    if len(refused):
+        row = rows.find(refused[0])[0]
+        where = f"{field} is {refused[0][field]!r} in row {row} ({_trade(rows, row)})"
+        raise ValueError(f"{where}, {problem}")
+
+
+_IDENTITY = ("trade_no", *KEY, "order_no", "txn_type", "exch_trade_time.day")
+
+
+def require_once(rows: Slice) -> None:
+    """Raises ValueError for a trade that the book contains twice, which would count twice."""
+    for first, row in repeated(rows, _IDENTITY):
+        raise ValueError(
+            f"rows {first} and {row} are one trade ({_trade(rows, row)}) and would count twice: "
+            "keep one of each if they are equal, with td.TradeBook(dict.fromkeys(trades))"
+        )
+
+
+def require_fills(rows: Slice, buy: str, sell: str, *, timed: bool = False) -> None:
+    """Raises ValueError for a row of trades that cannot be added up.
+
+    That is a row that lacks a required value (with ``timed``, also ``exch_trade_time``), has
+    another ``txn_type`` than the two codes or a quantity below 1, or appears twice.
+    """
+    check_codes(buy, sell)
+    time = ["exch_trade_time"] if timed else []
+    require_values(rows, *REQUIRED, "txn_type", "quantity", "trade_value", *time)
+    require_sides(rows, buy, sell)
+    at_least = "but a trade has at least 1: correct the row or leave it out"
+    _refuse(rows, "quantity", "lt", [1], at_least)
+    require_once(rows)
+
+
+# -- lots --
+
+GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
+
+_FIELDS = tuple(kinds_of(Lot))
+_NEEDED = (*REQUIRED, "quantity", "value")
+_OF_LOT = ("side", "time", "value", "multiplier", "as_of", "by")  # fields that trades do not have
+_EXPECTED = (
+    "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
+    "(of a data frame, frame.to_dict('records'))"
+)
+
+
+def read_lots(argument: str, lots: object) -> list[Lot]:
+    """Returns the lots in the order given, with the expiry of their contract if they lack one.
+
+    A ``multiplier`` of 0 is that of shares, unless trades prove another; None is not proved.
+
+    Raises:
+        TypeError: If ``lots`` is not a collection of lots, or a value has the wrong type.
+        ValueError: If a lot is incomplete, unmatched, or has a value that a lot cannot have.
+    """
+    if isinstance(lots, (str, bytes, Mapping)) or not isinstance(lots, (Lots, Iterable)):
+        raise TypeError(_EXPECTED.format(argument, type(lots).__name__))
+    read = [_read(argument, at, lot) for at, lot in enumerate(lots)]
+    expiries = missing_expiries(list(map(contract_of, read)))
+    for at, expiry in expiries.items():
+        known = read[at].multiplier or None
+        read[at] = read[at]._replace(expiry_date=expiry, multiplier=known)
+    return read
+
+
+def _read(argument: str, at: int, lot: object) -> Lot:
+    values = lot._asdict() if isinstance(lot, Lot) else lot
+    if not isinstance(values, Mapping):
+        raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
+    read: dict[str, Any] = {"side": LONG}
+    if CONTRACT[-1] not in values and "multiplier" not in values:
+        read["multiplier"] = 0
+    read |= {name: value for name, value in values.items() if not is_missing(value)}
+    if isinstance(expiry := read.get("expiry_date"), datetime):  # pandas stores dates as times
+        read["expiry_date"] = expiry.date()
+    try:
+        valid = Lot(**read)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"lot {at}: {error}") from None
+    for name in _NEEDED:
+        if getattr(valid, name) is None:
+            raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
+    if valid.side not in (LONG, SHORT):
+        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {valid.side!r}")
+    if (
+        valid.quantity < 1
+        or values.get("multiplier", 1) in (0, False)
+        or (valid.multiplier or 0) < 0
+    ):
+        raise ValueError(
+            f"lot {at}: quantity and multiplier must be at least 1, not {valid.quantity} and "
+            f"{valid.multiplier}; side={SHORT!r} marks a short lot"
+        )
+    return valid
+
+
+def as_trades(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
+    """Returns the lots as trades, whose times are in this zone; a naive time is taken to be in it.
+
+    Raises:
+        ValueError: If the time of a lot has a zone and the trades have none.
+    """
+    rows = [
+        Trade(
+            **{name: getattr(lot, name) for name in _FIELDS if name not in _OF_LOT},
+            txn_type=buy if lot.side == LONG else sell,
+            trade_value=lot.value,
+            exch_trade_time=lot.time and wall_clock(f"lot {at}", lot.time, zone),
+        )
+        for at, lot in enumerate(lots)
+    ]
+    return _core.from_rows("Trade", rows).with_zone(zone)
+
+
+def wall_clock(name: str, time: datetime, zone: tzinfo | None) -> datetime:
+    """Returns a time on the clock of a zone; a naive one is taken to be on it."""
+    if time.tzinfo is None:
+        return time
+    if zone is None:
+        raise ValueError(
+            f"{name}: its time has a zone, but the trades have none: localize the trades"
+        )
+    return time.astimezone(zone).replace(tzinfo=None)
+
+
+# -- changes --
+
+_REPLACEABLE = (*KEYED, *ATTRIBUTES, "multiplier")
+Ratio = int | Fraction | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LotChange:
+    """A change of the open lots that meet conditions, from a moment on.
+
+    A split, a merger, a new ISIN, another series or exchange, a conversion of the product: lots
+    keep their value, time and trade number. A bonus is no change, but an opening lot of value 0
+    with the time of its allotment.
+
+    Attributes:
+        at: The moment, as a time, or as a day at whose beginning it is; also ISO text.
+        where: Conditions as in ``lots.filter``, such as ``{"isin": "INE009A01021"}``; without any,
+            all open lots change. A list, as TOML has it, stands for a set of values. A change that
+            no lot matches is in the ``issues`` of the result.
+        ratio: What quantities are multiplied by, and so prices divided by: a whole number, a
+            ``Fraction`` or a pair, such as 10 for a split of 1 share into 10, or ``(1, 2)``. What
+            is left of a share stays in the last lot, with an issue, unless ``cash`` pays for it.
+            Lots that would have no whole share stay as they are, with an issue.
+        replace: Fields that change, such as ``{"product": "C"}`` or ``{"isin": "INE009A01099"}``.
+        quantity: Largest quantity that changes, of the first lots; ``None`` for all.
+        into: Fields of a second lot that each lot also becomes, as in a demerger. ``ratio`` is then
+            that of the second lot.
+        cost: The fraction of the value that goes to the second lot.
+        cash: What is paid for a whole new share where a fraction of one is left; ends that
+            fraction, and realises what it is more than its cost.
+        add: What is added to the value for each share held, without a change of quantity: a call on
+            partly paid shares, or with a minus a return of capital.
+
+    Example:
+        >>> split = td.LotChange("2026-11-18", where={"symbol": "INFY"}, ratio=10)
+        >>> td.realised_pnl(trades, changes=[split])
+    """
+
+    at: date | datetime | str
+    _: KW_ONLY
+    where: Mapping[str, Any] = field(default_factory=dict)
+    ratio: Ratio = 1
+    replace: Mapping[str, Any] = field(default_factory=dict)
+    quantity: int | None = None
+    into: Mapping[str, Any] | None = None
+    cost: float | None = None
+    cash: float | None = None
+    add: float | None = None
+
+    def __post_init__(self) -> None:
+        self._moment()
+        self._ratio()
+        for name in ("where", "replace", "into"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping) and (value is not None or name != "into"):
+                raise TypeError(f"{name} must be a dict, not {shown(value)}")
+        Lots._of([]).filter(**as_conditions(self.where))
+        for name, value in (*self.replace.items(), *(self.into or {}).items()):
+            if name not in _REPLACEABLE:
+                raise ValueError(f"{name} cannot be replaced: pass some of {_REPLACEABLE}")
+            if value is None and name in REQUIRED:
+                raise ValueError(f"{name} cannot be replaced by None: every lot needs it")
+            Lot(**{name: value})  # raises for a value of the wrong type
+        if self.quantity is not None:
+            object.__setattr__(self, "quantity", validate.count("quantity", self.quantity))
+        if (self.into is None) is not (self.cost is None):
+            raise ValueError("into and cost go together: pass both or neither")
+        if self.cost is not None:
+            object.__setattr__(self, "cost", amount("cost", self.cost))
+            if self.cost > 1:
+                raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
+        if self.cash is not None:
+            object.__setattr__(self, "cash", amount("cash", self.cash))
+        if self.add is not None:
+            given: Any = self.add
+            is_negative = isinstance(given, (Real, Decimal)) and given < 0
+            size = amount("add", -given if is_negative else given)
+            object.__setattr__(self, "add", -size if is_negative else size)
+        if self.renews_multiplier and self.quantity is not None:
+            raise ValueError("a multiplier is that of all lots of a contract: leave out quantity")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> tuple[LotChange, ...]:
+        """Reads changes from a TOML file, one ``[[change]]`` table each.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is not TOML, or has anything but such tables with these fields.
+        """
+        return tables_of(path, "change", cls)
+
+    @property
+    def renews_multiplier(self) -> bool:
+        """Whether it replaces the multiplier of its lots."""
+        return "multiplier" in self.replace or "multiplier" in (self.into or {})
+
+    @property
+    def share(self) -> Fraction:
+        """``ratio`` as a fraction."""
+        return self._ratio()
+
+    def _moment(self) -> datetime:
+        problem = f"at must be a date, a time or ISO text, not {shown(self.at)}"
+        try:
+            at = moment_of(self.at) if isinstance(self.at, str) else self.at
+        except ValueError:
+            raise ValueError(problem) from None
+        if not isinstance(at, date):
+            raise TypeError(problem)
+        return at if isinstance(at, datetime) else datetime.combine(at, time.min)
+
+    def _ratio(self) -> Fraction:
+        pair: Any = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
+        is_valid = [isinstance(part, Rational) and not isinstance(part, bool) for part in pair]
+        if not 1 <= len(pair) <= 2 or not all(is_valid):
+            raise TypeError(f"ratio must be an int, a Fraction or a pair, not {shown(self.ratio)}")
+        if not all(part > 0 for part in pair):
+            raise ValueError(f"ratio must be above 0, not {self.ratio!r}")
+        return Fraction(*(Fraction(str(part)) for part in pair))  # without integers of NumPy
+
+
+Timed = tuple[datetime, LotChange]
+
+
+def moments_of(changes: Any, zone: tzinfo | None) -> list[Timed]:
+    """Returns changes with their moments on the clock of a zone, in order."""
+    if not isinstance(changes, Sequence) or not all(isinstance(x, LotChange) for x in changes):
+        raise TypeError(f"changes must be a sequence of td.LotChange, not {shown(changes)}")
+    moments = [wall_clock("a change", change._moment(), zone) for change in changes]
+    return sorted(zip(moments, changes, strict=True), key=lambda pair: pair[0])
+
+
+def under(lot: Lot, contract: Key) -> Lot:
+    """Returns a lot as one of another contract."""
+    return lot._replace(**dict(zip(CONTRACT, contract, strict=True)))
+
+
+def unmet(change: LotChange, lacks: str) -> Note:
+    """Returns the issue of a change that did not find its lots."""
+    return Note(NO_KEY, UNCHANGED, f"change of {change.at}, where {dict(change.where)}: {lacks}")
+
+
+# -- ISINs --
+
+MATCH_BY = ("security_id", "isin")
+DELIVERY = "C"  # the product whose purchases and sales are settled together, wherever they were
+_ISIN, _TIME = "isin", "exch_trade_time"
+_FORM = re.compile("[A-Z]{2}[A-Z0-9]{9}[0-9]")
+
+Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security with it
+
+
+def is_by_isin(match_by: object) -> bool:
+    """Returns whether ISINs decide what is one security; raises for what is no such choice."""
+    return chosen("match_by", [match_by], MATCH_BY, "a name") == {MATCH_BY[1]}
+
+
+def is_isin(text: str | None) -> bool:
+    """Returns whether text has the form of an ISIN, which placeholders such as NA do not have."""
+    return text is not None and _FORM.fullmatch(text) is not None
+
+
+def by_isin(
+    rows: Slice, more: Sequence[Trade] = ()
+) -> tuple[Slice, Same, dict[Key, Key], list[Note]]:
+    """Returns rows of shares under the exchange and id of the last trade of their security.
+
+    Rows of one account, client and product with one ISIN or one id are of one security; other
+    products than delivery only within an exchange, where they are closed. What is no ISIN joins
+    nothing, and is noted. Other rows (``more``) only join.
+
+    Returns:
+        The rows, the contracts of each security, the contract of each key and ISIN, and the issues.
+    """
+    groups = Groups([rows], [*KEY, _ISIN])
+    keys = list(zip(*rows.cells(groups.first(), [*KEY, _ISIN]), strict=True))
+    others = list(dict.fromkeys(tuple(row[name] for name in (*KEY, _ISIN)) for row in more))
+    roots: dict[Any, Any] = {}
+
+    def root(node: Any) -> Any:
+        while roots.setdefault(node, node) != node:
+            node = roots[node]
+        return node
+
+    def nodes(account: Any, client: Any, place: Any, *others: Any) -> tuple[Any, Any]:
+        segment, security, _, product, isin = others
+        holder = account, client, product, None if product == DELIVERY else place
+        return (*holder, place, segment, security), (*holder, isin)
+
+    notes = []
+    for key in (*keys, *others):
+        of_id, of_isin = nodes(*key)
+        if is_isin(key[-1]):
+            roots[root(of_id)] = root(of_isin)
+        elif key[-1]:
+            notes.append(about(Lead(*key[:-1]), NO_ISIN, f"{key[-1]!r}; matched by its id"))
+    ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
+    moments = groups.extremes(_TIME, True)
+    for key, moment, row in zip(keys, moments, groups.last(), strict=True):
+        if key[5] is None:
+            end = (moment or datetime.min).replace(tzinfo=None), row, key[2:6]
+            security = root(nodes(*key)[0])
+            ends[security] = max(ends.get(security, end), end, key=lambda last: last[:2])
+    targets: dict[Key, Key] = {}
+    same: dict[Key, dict[Key, None]] = {}
+    for key in (*keys, *others):
+        if key[5] is None:
+            security = root(nodes(*key)[0])
+            target = ends.setdefault(security, (datetime.min, -1, key[2:6]))[-1]
+            targets[key] = target
+            same.setdefault(target, {target: None})[key[2:6]] = None
+    moved = {
+        number: dict(zip(CONTRACT, targets[key], strict=True))
+        for number, key in enumerate(keys)
+        if targets.get(key, key[2:6]) != key[2:6]
+    }
+    numbers = groups.numbers() if moved else []
+    changes = {row: moved[number] for row, number in enumerate(numbers) if number in moved}
+    ids = {key: tuple(contracts) for key, contracts in same.items()}
+    return patched(rows, changes), ids, targets, notes
+
+
+def may_be_elsewhere(rows: Slice, groups: Groups, held: list[int], unmatched: list[int]) -> bool:
+    """Returns whether `elsewhere` may find shares, which needs the lots.
+
+    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
+    open or unmatched on both sides, or rows of a key differ in their ISIN.
+    """
+    sides: dict[Any, bool] = {}
+    names = ("account", "client_id", "product", "exchange", "expiry_date", _ISIN)
+    cells = (*rows.cells(groups.last(), names), groups.likenesses(_ISIN))
+    columns = zip(*cells, held, unmatched, strict=True)
+    for account, client, product, place, expiry, isin, likeness, left, sold in columns:
+        if expiry is not None or not (left or sold):
+            continue
+        holder = account, client, product, None if product == DELIVERY else place, isin
+        is_long = left > 0
+        is_other_side = isin and sides.setdefault(holder, is_long) != is_long
+        if is_other_side or (is_long and sold) or likeness not in (SAME, SOME_MISSING):
+            return True
+    return False
+
+
+def elsewhere(pnl: RealisedPnl) -> list[Note]:
+    """Returns the open shares that lots of their ISIN under another id would close."""
+    sides: dict[Any, dict[bool, Lead]] = {}
+    notes = []
+    for rows in (pnl.open_lots._rows, pnl.unmatched._rows):
+        first = Groups([rows], [*KEY, "side", _ISIN]).first()
+        for *values, side, isin in zip(*rows.cells(first, [*KEYED, "side", _ISIN]), strict=True):
+            lead = Lead._make(values)
+            if lead.expiry_date is None and is_isin(isin):
+                place = None if lead.product == DELIVERY else lead.exchange
+                holder = lead.account, lead.client_id, lead.product, place, isin
+                sides.setdefault(holder, {}).setdefault(side == LONG, lead)
+    for both in sides.values():
+        if len(both) == 2 and both[True].key != both[False].key:
+            places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))
+            text = f'{" and ".join(places)}: match_by="isin" closes them'
+            notes.append(Note(both[True], ELSEWHERE, text))
+    return notes
+
+
+# -- trades --
+
+_UNSAID = -1  # from the core: no trade has a price and a value, or a lot size
+_ROWS = 5  # rows listed in an issue, at most
+
+
+class Facts:
+    """What is known of the keys of rows.
+
+    In columns, since an object for each key would take longer than matching its trades.
+
+    Attributes:
+        keys: The columns of the key.
+        multipliers: The multiplier of each key; None: not proved.
+    """
+
+    def __init__(self, rows: Slice, groups: Groups, multipliers: list[int | None]) -> None:
+        self._rows, self._groups = rows, groups
+        self.keys: list[list[Any]] = rows.cells(groups.first(), KEY)
+        self.multipliers = multipliers
+
+    def column(self, name: str) -> list[Any]:
+        """Returns a column of the key."""
+        return self.keys[KEY.index(name)]
+
+    def contracts(self) -> list[Key]:
+        """Returns the contract of each key."""
+        return list(zip(*map(self.column, CONTRACT), strict=True))
+
+    @cached_property
+    def leads(self) -> list[Lead]:
+        """The leading columns of each key, with the names of its last row."""
+        return list(map(Lead, *self.keys, *self._rows.cells(self._groups.last(), NAMES)))
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """What each key is."""
+        name = ATTRIBUTES[0]
+        (strikes,) = self._rows.cells(self._groups.last(), [name])
+        if max(self._groups.likenesses(name), default=0) > SOME_MISSING:
+            columns = zip(self._rows.column(name), self._groups.numbers(), strict=True)
+            for strike, number in columns:  # the last known one counts
+                strikes[number] = strikes[number] if strike is None else strike
+        return list(map(kind_of, self.column(CONTRACT[-1]), strikes))
+
+
+class Proof(NamedTuple):
+    """The multiplier of a contract, or why there is none."""
+
+    multiplier: int | None
+    lacks: str = ""
+
+
+class Events:
+    """Opening lots and trades, as rows whose expiry dates are complete.
+
+    Attributes:
+        lots: The opening lots, in the order of their rows.
+        sent: The opening lots, then the trades, as they were sent.
+        rows: The same rows, in which shares of one ISIN have one id if they are matched by it.
+        opening: Number of opening lots.
+        day: The day, if only its trades count.
+        days: The days of the trades.
+        same: The contracts that are one security, by the contract that stands for them.
+        notes: The issues found so far.
+        given: The multipliers that the caller knows.
+    """
+
+    def __init__(
+        self,
+        trades: TradeBook,
+        day: date | str | None,
+        buy: str,
+        sell: str,
+        *,
+        multipliers: Multipliers | None = None,
+        lots: Sequence[Lot] = (),
+        timed: bool = True,
+    ) -> None:
+        """Reads trades, those of ``day`` only.
+
+        All trades must be complete; their times only with ``timed`` or if there is a day.
+        """
+        self.trades = trades
+        rows = rows_in("trades", trades, TradeBook)
+        self.day = None if day is None else day_from(day)
+        require_fills(rows, buy, sell, timed=timed or self.day is not None)
+        self.notes: list[Note] = []
+        self.given = None if multipliers is None else Lookup("multipliers", multipliers)
+        self.days = days_of(rows)
+        self.lots = _with_accounts(list(lots), rows)
+        self.opening = len(self.lots)
+        self._numbers: Sequence[int] = range(-self.opening, len(trades))
+        if self.lots:
+            rows = _core.join([as_trades(self.lots, rows.zone, buy, sell), rows])
+        self._by_key = rows, Groups([rows], KEY)
+        expiries = _missing_expiries(*self._by_key)
+        self.rows = self.sent = patched(rows, expiries)
+        self.completed = set(expiries)
+        self.same: Same = {}
+        if self.day is not None:
+            require_known(self.day, self.days, self.lots)
+            self.notes += idle(self.day, self.days)
+            self._keep(self.traded(self.day))
+
+    def joined(self, more: Sequence[Trade] = ()) -> dict[Key, Key]:
+        """Makes shares of one ISIN one security, also with lots that changes make of others.
+
+        Returns:
+            What contract they are of, by account, client, contract, product and ISIN.
+        """
+        self.rows, self.same, targets, notes = by_isin(self.sent, more)
+        self.notes += notes
+        if self.given is not None:
+            self.given.same = self.same
+        return targets
+
+    def traded(self, day: date) -> list[int]:
+        """Returns the rows of the trades of a day."""
+        groups = Groups([self.rows], ["exch_trade_time.day"])
+        (times,) = self.rows.cells(groups.first(), ["exch_trade_time"])
+        wanted = [time is not None and time.date() == day for time in times]
+        numbers = groups.numbers()[self.opening :]
+        return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
+
+    def _keep(self, rows: Sequence[int]) -> None:
+        """Drops all rows but these, which are in their order."""
+        if len(rows) == len(self._numbers):
+            return
+        is_one = self.rows is self.sent
+        self.sent = self.sent.take(rows)
+        self.rows = self.sent if is_one else self.rows.take(rows)
+        self._numbers = list(map(self._numbers.__getitem__, rows))
+        self.completed = {at for at, row in enumerate(rows) if row in self.completed}
+
+    def on_day(self, day: date | None) -> Events:
+        """Returns the trades of a day alone, or of all days, without the notes."""
+        events = copy(self)
+        events.notes, events.completed = [], set()
+        if day is not None:
+            events._keep(events.traded(day))
+        elif events.opening:
+            events._keep(range(events.opening, len(events.rows)))
+        events.opening, events.lots = 0, []
+        return events
+
+    def where(self, row: int) -> str:
+        """Returns how a message names a row: as the caller's book numbers it."""
+        number = self._numbers[row]
+        return f"row {number}" if number >= 0 else f"opening lot {number + self.opening}"
+
+    @property
+    def by_key(self) -> Groups:
+        """The rows, grouped by key."""
+        if self._by_key[0] is not self.rows:
+            self._by_key = self.rows, Groups([self.rows], KEY)
+        return self._by_key[1]
+
+    def leads(self) -> list[Any]:
+        """Returns the leading columns of each key, with the names of its last row."""
+        first, last = self.by_key.first(), self.by_key.last()
+        return [(self.rows, first, KEY), (self.rows, last, NAMES)]
+
+    def facts(self) -> Facts:
+        """Returns what is known of each key, and notes what is not."""
+        rows, groups = self.rows, self.by_key
+        proofs = multipliers_of(rows, groups, self.where, given=self.given, lots=self.lots)
+        facts = Facts(rows, groups, [proof.multiplier for proof in proofs])
+        for number, proof in enumerate(proofs):
+            if proof.multiplier is None:
+                self.notes.append(about(facts.leads[number], UNPROVED, proof.lacks))
+        self.notes += self.odd_rows(groups.numbers, facts.leads)
+        self.notes += self.odd_keys(groups, facts.leads)
+        if self.given is not None:
+            self.notes += unused("multipliers", self.given.unmatched(facts.contracts()))
+        return facts
+
+    def of_rows(
+        self, problem: str, rows: Iterable[int], numbers: Sequence[int], leads: Sequence[Lead]
+    ) -> list[Note]:
+        """Returns the issues of rows, by key; ``numbers`` has the number of each row's key."""
+        by_key: dict[int, list[int]] = {}
+        for row in rows:
+            by_key.setdefault(numbers[row], []).append(row)
+        notes = []
+        for number, of_key in by_key.items():
+            text = ", ".join(map(self.where, of_key[:_ROWS])) + ", ..." * (len(of_key) > _ROWS)
+            notes.append(about(leads[number], problem, text, len(of_key)))
+        return notes
+
+    @cached_property
+    def odd(self) -> dict[str, list[int]]:
+        """The rows that took the expiry of their id, and those at a price of 0."""
+        problems = {NO_EXPIRY: sorted(self.completed), FREE: []}
+        if len(self.rows.where([("traded_price", "eq", "all", False, [0.0])])):
+            prices = enumerate(self.rows.column("traded_price"))
+            problems[FREE] = [row for row, price in prices if price == 0]
+        return problems
+
+    def odd_rows(
+        self,
+        numbers: Callable[[], Sequence[int]],
+        leads: Sequence[Lead],
+        is_counted: Callable[[int], bool] = lambda row: True,
+    ) -> list[Note]:
+        """Returns the issues of rows that count, by key."""
+        rows = {problem: [*filter(is_counted, odd)] for problem, odd in self.odd.items() if odd}
+        keys = numbers() if any(rows.values()) else []
+        notes: list[Note] = []
+        for problem, of_problem in rows.items():
+            notes += self.of_rows(problem, of_problem, keys, leads)
+        return notes
+
+    def odd_keys(self, groups: Groups, leads: Sequence[Lead]) -> list[Note]:
+        """Returns the issues of keys whose rows disagree, and of codes that look alike."""
+        notes = [
+            Note(leads[number], DIFFERENT, f"{leads[number]} has several {name}")
+            for name in ATTRIBUTES[:2]
+            for number, likeness in enumerate(groups.likenesses(name))
+            if likeness & VARIOUS
+        ]
+        columns = dict(zip(KEY, self.rows.cells(groups.first(), KEY), strict=True))
+        for name in CODES:
+            spelled: dict[str, dict[str, None]] = {}
+            for code in dict.fromkeys(columns[name]):
+                spelled.setdefault(code.strip().casefold(), {})[code] = None
+            for codes in spelled.values():
+                if len(codes) > 1:
+                    text = f"{name} {' and '.join(map(repr, codes))} count as different"
+                    notes.append(Note(NO_KEY, ALIKE, text, len(codes)))
+        return notes
+
+
+def require_known(day: date, days: Sequence[date], lots: Iterable[Lot]) -> None:
+    """Raises ValueError for a day before all that is known."""
+    times = [lot.time for lot in lots]
+    known = {*days, *(time.date() for time in times if time is not None)}
+    if known and day < min(known) and None not in times:
+        raise ValueError(f"{day} is before all that is known: {days_text(sorted(known))}")
+
+
+def idle(day: date, days: Sequence[date]) -> list[Note]:
+    """Returns the issue of a day without trades."""
+    if day in days:
+        return []
+    text = f"none on {day}" + (f"; the book has {days_text(days)}" if days else "")
+    return [Note(NO_KEY, IDLE, text)]
+
+
+def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
+    """Returns lots with the account of their client's trades, where one of them has no label."""
+    accounts: dict[str, list[Any]] = {}
+    pair = KEY[:2]
+    first = Groups([trades], pair).first() if lots else []
+    for account, client in zip(*trades.cells(first, pair), strict=True):
+        accounts.setdefault(client, []).append(account)
+    labels: dict[str | None, set[str | None]] = {}
+    for lot in lots:
+        labels.setdefault(lot.client_id, set()).add(lot.account)
+    labelled = []
+    for lot in lots:
+        known = accounts.get(lot.client_id, [lot.account])
+        if known == [None] and len(labels[lot.client_id]) > 1:
+            raise ValueError(
+                f"opening lots of client {lot.client_id!r} have the accounts "
+                f"{', '.join(sorted(map(repr, labels[lot.client_id])))}, but its trades have none: "
+                "pass trades with an account"
+            )
+        if lot.account is None and len(known) > 1:
+            raise ValueError(
+                f"an opening lot of client {lot.client_id!r} has no account, but trades of that "
+                f"client have {', '.join(map(repr, known))}: give it one of them"
+            )
+        if lot.account is None or known == [None]:
+            lot = lot._replace(account=known[0])
+        labelled.append(lot)
+    return labelled
+
+
+def _missing_expiries(rows: Slice, groups: Groups) -> dict[int, dict[str, Any]]:
+    """Returns the expiry of their contract for the rows that lack it."""
+    of_contracts, of_ids = groups.coarser(CONTRACT), groups.coarser(CONTRACT[:-1])
+    if of_contracts == of_ids:  # each id has one expiry, or none
+        return {}
+    expiries = missing_expiries(list(zip(*rows.cells(groups.first(), CONTRACT), strict=True)))
+    numbers = enumerate(groups.numbers() if expiries else [])
+    return {row: {CONTRACT[-1]: expiries[group]} for row, group in numbers if group in expiries}
+
+
+def multipliers_of(
+    rows: Slice,
+    groups: Groups,
+    where: Callable[[int], str],
+    *,
+    given: Lookup | None = None,
+    lots: Sequence[Lot] = (),
+) -> list[Proof]:
+    """Returns the multiplier of each group of trades, or why there is none.
+
+    The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
+    ``quantity * price * multiplier``. The values of a contract's trades prove it: 1, the lot size
+    or another whole number, whichever gives them all to the paisa, or fits the prices as rounded.
+    Shares without any trade count 1 each. Whoever needs a multiplier takes it from here.
+
+    Args:
+        rows: The trades, of which the first are the opening lots.
+        groups: The trades by a key that contains the contract.
+        where: Returns how a message names a row.
+        given: The multipliers that the caller knows; they take precedence.
+        lots: The opening lots, whose multipliers count where trades prove none.
+
+    Raises:
+        ValueError: If two trades of a contract count in different units, because their quantities
+            cannot be added up, or a given multiplier is no whole number of at least 1.
+    """
+    first = groups.first()
+    of_lots: dict[Key, int] = {}
+    unproved: set[Key] = set()  # contracts with an opening lot without a multiplier
+    unknown: dict[Key, int] = {}  # its row, also if it may be a lot of shares
+    for row, (lot, number) in enumerate(zip(lots, groups.numbers() if lots else (), strict=False)):
+        contract = contract_of(rows[first[number]])
+        if lot.multiplier is None:
+            unproved.add(contract)
+        if lot.multiplier:
+            agreed_unit(of_lots, contract, lot.multiplier)
+        else:
+            unknown.setdefault(contract, row)
+    of_groups: tuple[list[int], ...] = groups.multipliers(CONTRACT)
+    # One object for all groups whose trades prove the same, unless something else counts too.
+    is_shared = given is None and not lots
+    shared = {one: Proof(one) for one in set(of_groups[0]) if is_shared and one > 0}
+    proofs = []
+    for row, proved, odd, other in zip(first, *of_groups, strict=True):
+        if proved in shared and other < 0:
+            proofs.append(shared[proved])
+            continue
+        contract = contract_of(rows[row])
+        multiplier = proved if proved > 0 else None
+        known = None if given is None else given(rows[row])
+        if known is not None:
+            if known.denominator != 1 or known < 1:
+                raise ValueError(f"multipliers must be whole numbers of at least 1, not {known}")
+            multiplier = int(known)
+        elif other >= 0:
+            raise ValueError(_units(rows, where, other, odd))
+        elif contract in unknown and proved > 1:
+            raise ValueError(
+                f"{where(unknown[contract])} of security_id {contract[-2]!r} has no multiplier, "
+                f"but trades of it count {proved} shares as one: give the lot its `multiplier` (1 "
+                "if its quantity is shares, which needs converting), or pass `multipliers`"
+            )
+        elif contract in of_lots:
+            multiplier = agreed_unit(of_lots, contract, multiplier or of_lots[contract])
+        elif proved == _UNSAID and contract[-1] is None and contract not in unproved:
+            multiplier = 1  # a quantity of shares is counted in shares
+        lacks = "" if multiplier is not None else _reason(rows, where, odd)
+        proofs.append(Proof(multiplier, lacks))
+    return proofs
+
+
+def multipliers_at(
+    trades: Slice, rows: Sequence[int], where: Callable[[int], str], given: Lookup | None
+) -> list[Proof]:
+    """Returns the multiplier of the contract of some trades; the row -1 is none and has none."""
+    groups = Groups([trades], CONTRACT)
+    proofs = [*multipliers_of(trades, groups, where, given=given), Proof(None)]
+    numbers = [*groups.numbers(), -1]
+    return [proofs[numbers[row]] for row in rows]
+
+
+def agreed_unit(of_lots: dict[Key, int], contract: Key, multiplier: int) -> int:
+    """Keeps the multiplier of a contract's lots, which must not have two."""
+    known = of_lots.setdefault(contract, multiplier)
+    if known != multiplier:
+        raise ValueError(
+            f"an opening lot of security_id {contract[-2]!r} has the multiplier {known}, but other "
+            f"lots or trades of it have {multiplier}: convert its quantity"
+        )
+    return known
+
+
+def _units(rows: Slice, where: Callable[[int], str], first: int, other: int) -> str:
+    units = []
+    for row in sorted((first, other)):
+        trade = rows[row]
+        product = trade.quantity * trade.traded_price
+        unit = (
+            f"quantity * traded_price * {round(trade.trade_value / product)}"
+            if product
+            else (f"{trade.trade_value} at a price of 0")
+        )
+        units.append(f"trade_value is {unit} in {where(row)}")
+    return (
+        f"trades of one contract count quantities in different units: {' and '.join(units)}: see "
+        "trades.check(), then calculate them separately or pass `multipliers`"
+    )
+
+
+def _reason(rows: Slice, where: Callable[[int], str], odd: int) -> str:
+    if odd < 0:
+        return "no trade has a price and a value that prove it; pass `multipliers`"
+    trade = rows[odd]
+    return (
+        f"trade_value {trade.trade_value} in {where(odd)} is no whole multiple of quantity "
+        f"{trade.quantity} * traded_price {trade.traded_price}, or fits several; pass "
+        "`multipliers`"
+    )

@@ -1,0 +1,1122 @@
+"""The ledger: a fold of lots, trades, changes and settlements over time, and cuts of its journal.
+
+A fold goes from event to event, in the order of their time, over queues of open lots by key. What
+ends a lot, or a part of it, leaves a part in the journal, in the core. Every figure is a read of
+the journal between two moments, which changes nothing. Moments are microseconds of the clock of the
+trades, values are whole numbers of the smallest decimal.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from inspect import signature
+from operator import sub
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+
+from .. import _core
+from .._core import Groups, Trade
+from ..books.book import TradeBook
+from ..display.text import counted
+from .charge_rates import Rates, charge_settlements, rates_of
+from .charging import Rounding, levies_of
+from .events import (
+    MATCH_BY,
+    Events,
+    GivenLots,
+    LotChange,
+    as_trades,
+    by_isin,
+    elsewhere,
+    idle,
+    is_by_isin,
+    may_be_elsewhere,
+    read_lots,
+    require_known,
+    under,
+    wall_clock,
+)
+from .fold import EVER, Run, folded, joining, moment_at
+from .inputs import (
+    DayPrices,
+    Lookup,
+    Multipliers,
+    Prices,
+    PricesByDay,
+    chosen,
+    day_from,
+    days_text,
+)
+from .keys import (
+    BY,
+    CONTRACT,
+    KEY,
+    KEYED,
+    NAMES,
+    Key,
+    contract_of,
+    key_of,
+    lead_of,
+    leading_of,
+)
+from .position import Positions
+from .results import (
+    ATTRIBUTES,
+    EXPIRED,
+    FROM_COST,
+    LONG,
+    NO_KEY,
+    SHORT,
+    STALE,
+    TIED,
+    UNMATCHED,
+    UNOPENED,
+    UNPRICED,
+    UNPROVED,
+    DailyPnl,
+    DayPnl,
+    Later,
+    Lots,
+    Matches,
+    Note,
+    RealisedPnl,
+    UnrealisedPnl,
+    about,
+    noted,
+    unused,
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+By = str | Mapping[str, str | None] | Callable[[Trade], str | None]
+
+
+class Options(TypedDict, total=False):
+    """The options of a ``Ledger``, which its shorthands take too."""
+
+    changes: Sequence[LotChange]
+    settle: Prices | None
+    multipliers: Multipliers | None
+    match_by: str
+    shorts: bool | Collection[str]
+    until: date | str | None
+    by: By | None
+    buy: str
+    sell: str
+
+
+_DIGITS = 6  # decimals to which the amounts of days are rounded
+_TRADED = ("trade_no", "exch_trade_time")
+
+
+# -- the interface --
+
+
+class Ledger:
+    """Trades and lots of any number of days, accounts, clients and exchanges, matched over time.
+
+    Within one account, client, contract and product, a trade first closes the oldest open lots of
+    the other side; the rest of it opens a lot of its own side. A contract is exchange, segment,
+    security and expiry. Lots are in the order of their time, those without a time first. All
+    figures are cuts of one fold, and none of them changes it. (Service: "Trade record".)
+
+    Trades are in the order of ``exch_trade_time``. Trades of one second are in the direction of
+    their response, which ``row_no`` or the trade numbers of an exchange and segment show; so a sort
+    or a concatenation changes nothing. Where no number shows it, the tie is in ``issues``. At one
+    moment, changes of lots come first, then lots that arrive, trades and settlements. Amounts are
+    exact: values are sums of ``trade_value``, a part of a trade has its share of the value to the
+    smallest decimal that was sent (usually the paisa), the parts add up to it, and each result is
+    the float nearest to the exact sum.
+
+    Args:
+        trades: A trade book.
+        opening: Lots that were open before the first trade: the ``open_lots`` of an earlier result,
+            or one dict for each lot with the fields of the key, ``quantity``, ``value`` and
+            optionally the other fields of ``Lot`` (``side`` is ``long`` unless given). A lot with a
+            time from the first day on arrives at that time, such as the shares of a bonus. A time
+            without a zone is taken to be in the zone of the trades. A lot without an expiry is of
+            shares, unless its id has an expiry elsewhere.
+        changes: Splits, conversions and other changes of open lots (see ``td.LotChange``). Opening
+            lots have those after their ``as_of``; one without is as it was at the beginning of the
+            first day.
+        settle: Settlement prices of expired contracts, in the forms of ``prices`` in
+            ``td.unrealised_pnl`` (0 for a worthless option); a function gets a trade of the
+            contract. A lot of it is closed at 15:30 in India on its expiry date, or after the last
+            trade of its contract, and counts on the expiry date. Without a price, a lot whose
+            contract has expired is neither open nor realised, but ``expired``.
+        multipliers: Multipliers of contracts that their trades do not prove, by ``security_id`` or
+            ``(security_id, expiry_date)``.
+        match_by: ``"isin"`` matches shares of one ISIN as one security, under the exchange and id
+            of its last trade: bought on one exchange and sold on another, or moved to another
+            series. Products other than ``C`` are matched within an exchange. A price, a settlement
+            or the condition of a change may be under any of the ids. Text that has not the form of
+            an ISIN matches nothing.
+        shorts: Whether sales may open short lots: True, False, or the product codes for which they
+            may, such as ``{"I", "M"}``. Other sales without a lot are ``unmatched``, such as those
+            of holdings that are not in ``opening``.
+        until: The last day that counts, unless given the latest of the last trade's day, the last
+            arrival of a lot and the last expiry that a mapping ``settle`` prices. Later
+            settlements, lots and changes are in ``issues``.
+        by: What lots are matched within, such as a strategy: the name of a field
+            (``"algo_id"``), a mapping of order numbers, or a function of a trade. It is the last
+            column of all results; an opening lot may have it as ``by``.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
+            1, or appears twice, if quantities of one contract are in different units, if an opening
+            lot is incomplete, unmatched, in an unknown unit or later than the first trade, or if
+            ``opening`` or a change makes long and short lots of one key.
+        OverflowError: If amounts are too large to be added exactly.
+
+    Example:
+        >>> ledger = td.Ledger(trades, opening=holdings, settle=settlements, by="algo_id")
+        >>> ledger.day("2026-11-20", prices=closes, charges=rates).net
+        >>> ledger.daily(closes_by_day, per=("security_id",)).to_pandas()
+    """
+
+    _given: tuple[TradeBook, GivenLots | None, dict[str, Any]]
+    _events: Events
+    _run: Run
+
+    def __init__(
+        self,
+        trades: TradeBook,
+        opening: GivenLots | None = None,
+        *,
+        changes: Sequence[LotChange] = (),
+        settle: Prices | None = None,
+        multipliers: Multipliers | None = None,
+        match_by: str = MATCH_BY[0],
+        shorts: bool | Collection[str] = True,
+        until: date | str | None = None,
+        by: By | None = None,
+        buy: str = "B",
+        sell: str = "S",
+    ) -> None:
+        options: dict[str, Any] = {"changes": changes, "settle": settle, "multipliers": multipliers}
+        options |= {"match_by": match_by, "shorts": shorts, "until": until, "by": by}
+        options |= {"buy": buy, "sell": sell}
+        lots = [] if opening is None else read_lots("opening", opening)
+        events = Events(trades, None, buy, sell, multipliers=multipliers, lots=lots)
+        run: Run | None = None
+        made: list[Trade] = []  # the lots that changes made
+        joins = is_by_isin(match_by)
+        while run is None or (joins and set(map(joining, run.sent)) != set(map(joining, made))):
+            made = [] if run is None else run.sent
+            events.notes.clear()
+            targets = events.joined(made) if joins else {}
+            run = folded(events, targets, options)
+        vars(self).update(_given=(trades, opening, options), _events=events, _run=run)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Ledger cannot be changed ({name!r}): make another one")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, self._given
+
+    def __repr__(self) -> str:
+        days = self._events.days
+        text = days_text(days) if days else "no trades"
+        trades, lots = len(self._given[0]), self._events.opening
+        parts = [f"{counted(trades, 'trade')}", f"until {self._run.until}" if days else ""]
+        parts.insert(1, f"{counted(lots, 'opening lot')}" if lots else "")
+        return f"Ledger: {text}: {', '.join(filter(None, parts))}"
+
+    @property
+    def until(self) -> date:
+        """The last day that counts."""
+        return self._run.until
+
+    def realised(self, day: date | str | None = None) -> RealisedPnl:
+        """Returns what was realised, before charges.
+
+        Args:
+            day: The day whose closing trades and settlements count, as a date or ISO text; all days
+                unless given. What is open is that of its end.
+
+        Returns:
+            One row for each key, with ``days``, ``matches``, ``open_lots``, ``expired``,
+            ``unmatched``, ``issues`` and the sum ``realised``.
+
+        Raises:
+            ValueError: The day is before all that is known.
+
+        Warns:
+            DataWarning: If the result has issues.
+        """
+        on = None if day is None else day_from(day)
+        return noted(*self._at(on)._realised(on))
+
+    def open_lots(self, at: date | str | None = None) -> Lots:
+        """Returns the lots that are open, without those that have expired.
+
+        Args:
+            at: A day, of whose end they are, or a time, before which they were opened; the end of
+                the ledger unless given.
+        """
+        ledger = self._at(at)
+        return ledger._lots(ledger._cut(at), expired=False)
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which trade or settlement closed which lot, in this order."""
+        return self._matches(self._cut(None))
+
+    @cached_property
+    def unmatched(self) -> Lots:
+        """Sales that neither closed nor opened a lot; not part of what is realised."""
+        return self._unmatched(self._cut(None))
+
+    @cached_property
+    def expired(self) -> Lots:
+        """Lots whose contract has expired and that no ``settle`` price closed."""
+        return self._lots(self._cut(None), expired=True)
+
+    @cached_property
+    def settlements(self) -> TradeBook:
+        """The settlements as trades, without a trade number, which ``td.charges`` can charge."""
+        rows = _core.from_rows("Trade", list(self._run.settled.values()))
+        return TradeBook._over(rows.with_zone(self._events.rows.zone))
+
+    @cached_property
+    def issues(self) -> Any:
+        """What the ledger leaves out or could not prove, as in the ``issues`` of a result."""
+        pnl, notes = self._realised(None)
+        return noted(pnl, notes, warn=False).issues
+
+    def unrealised(self, prices: Prices, at: date | str | None = None) -> UnrealisedPnl:
+        """Values open lots at the given prices, before charges.
+
+        Args:
+            prices: Prices as in ``td.unrealised_pnl``.
+            at: When they are open, as in ``open_lots``.
+
+        Returns:
+            One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
+
+        Warns:
+            DataWarning: If a contract has no price or no multiplier; see ``td.unrealised_pnl``.
+        """
+        ledger = self._at(at)
+        cut, price_of = (
+            ledger._cut(at),
+            PricesByDay(prices).on(None if at is None else day_from(at)),
+        )
+        values = ledger._values(cut, price_of)
+        return noted(values, priced_notes(values, price_of))
+
+    def day(
+        self,
+        day: date | str | None = None,
+        *,
+        prices: Prices | None = None,
+        charges: Rates | None = None,
+        rounding: Rounding = None,
+    ) -> DayPnl:
+        """Computes the profit and loss of a day: realised, unrealised, charges and their net.
+
+        ``unrealised`` is measured from cost, so the ``net`` of several days must not be added up.
+
+        Args:
+            day: The day, as a date or ISO text; the latest day of the trades unless given.
+            prices: Closing prices of what is open, as in ``td.unrealised_pnl``. What has none is
+                listed in ``unpriced``; then the sums ``unrealised`` and ``net`` are ``None``.
+            charges: Rates of charges, as in ``td.charges``; without them, charges are 0.
+            rounding: Rounds charges, as in ``td.charges``.
+
+        Returns:
+            One row for each key that was traded on the day, is open, or has lots that expired
+            without a settlement, with ``issues``, ``pnl`` and the sums ``realised``,
+            ``unrealised``, ``charges`` and ``net``. Without trades on the day, what is carried is
+            valued, with an issue.
+
+        Raises:
+            TypeError: If an argument has the wrong type.
+            ValueError: The day is before all that is known, or as ``td.charges``.
+
+        Warns:
+            DataWarning: If the result has issues.
+        """
+        on = day_from(day) if day is not None else max(self._events.days, default=None)
+        return self._at(on)._day_pnl(on, prices, charges, rounding)
+
+    def daily(
+        self,
+        prices: DayPrices,
+        *,
+        days: Iterable[date | str] | None = None,
+        charges: Rates | None = None,
+        rounding: Rounding = None,
+        per: Sequence[str] = (),
+    ) -> DailyPnl:
+        """Computes the profit and loss of each day.
+
+        What is open at the end of a day is valued at its price; ``net`` has the change since the
+        day before. So the days add up, to the last digit, to what was realised and the change of
+        what is unrealised, less charges. An equity curve is the running sum of ``net``. Amounts are
+        exact, to six decimals.
+
+        Args:
+            prices: Closing prices by day: a function of a day and a row of a contract; a data
+                frame, or dicts, with ``day``, ``security_id`` and ``price``, and where an id means
+                several contracts also ``expiry_date``, or ``exchange`` and ``segment``; or a
+                mapping of days to the prices of ``td.unrealised_pnl``. A price that is missing is
+                that of the day before, with an issue. Until the first price of something that is
+                open, ``unrealised`` and ``net`` are ``None``, with an issue.
+            days: Days to report besides those of trades and settlements; needed for a function, to
+                value what is open on days without trades. Otherwise the days of a frame from the
+                first trade on.
+            charges: Rates of charges, as in ``td.charges``; without them, charges are 0.
+            rounding: Rounds charges, as in ``td.charges``.
+            per: Columns by which a day is divided, besides account and client: some of the key,
+                such as ``("security_id", "expiry_date")``, or ``("by",)``.
+
+        Returns:
+            A row for each day, account, client and whatever ``per`` names, the earliest day first,
+            with ``issues``, ``pnl`` and the sums ``realised``, ``charges`` and ``net``. Opening
+            lots are measured from the last price before the first day (a function is asked for the
+            seven days before), or from cost, with an issue.
+
+        Raises:
+            TypeError: If an argument has the wrong type.
+            ValueError: As ``td.charges``, or for a price that is not finite.
+
+        Warns:
+            DataWarning: If the result has issues.
+        """
+        price_of = PricesByDay(prices)
+        wanted = price_of.days if days is None else [*map(day_from, days)]
+        names = _columns_named(per)
+        ledger = self._at(max(wanted, default=None))
+        return ledger._daily(price_of, wanted, days is not None, charges, rounding, names)
+
+    # -- cuts of the journal --
+
+    def _at(self, at: date | str | None) -> Ledger:
+        """Returns a ledger whose time runs until then, unless the caller has limited it."""
+        day = None if at is None else day_from(at)
+        trades, opening, options = self._given
+        if day is None or options["until"] is not None or day <= self._run.until:
+            return self
+        return Ledger(trades, opening, **options | {"until": day})
+
+    def _cut(self, at: date | str | None) -> _Cut:
+        """Returns the cut from the beginning to the end of a day, or to a time."""
+        if at is None:
+            return _Cut(-EVER, self._run.stop, self._run.until)
+        if isinstance(at, datetime):
+            at = wall_clock("at", at, self._events.rows.zone)
+            return _Cut(-EVER, moment_at(at), at.date())
+        day = day_from(at)
+        return _Cut(-EVER, moment_at(day + timedelta(days=1)), day)
+
+    def _realised(self, day: date | None) -> tuple[RealisedPnl, list[Note]]:
+        """Returns what was realised, on a day or on all, and the issues of this cut."""
+        run, events = self._run, self._events
+        cut = self._cut(day)
+        notes = []
+        if day is not None:
+            cut = cut._replace(start=moment_at(day))
+            require_known(day, events.days, events.lots)
+            notes += idle(day, events.days)
+        first, last = run.fold.rows(cut.stop)
+        keys = [key for key, row in enumerate(first) if row >= 0]
+        totals = run.fold.totals(cut.start, cut.stop)
+        sums = [[of_key[key] for key in keys] for of_key in totals]
+        quantities, costs, proceeds, unmatched, unmatched_values, held, held_values = sums
+        for at, key in enumerate(keys):
+            if run.is_over(key, cut.day):
+                held[at] = held_values[at] = 0
+        scale = 10**run.decimals
+        pnl = RealisedPnl._of_columns(
+            [
+                (run.rows, [first[key] for key in keys], KEY),
+                (run.rows, [last[key] for key in keys], NAMES),
+                quantities,
+                [units / scale for units in costs],
+                [units / scale for units in proceeds],
+                [units / scale for units in map(sub, proceeds, costs)],
+                unmatched,
+                [units / scale for units in unmatched_values],
+                held,
+                [units / scale for units in held_values],
+                run.by(keys),
+            ]
+        )
+        pnl.days = events.days if day is None else (day,)
+        pnl._later = Later(
+            matches=lambda: self._matches(cut),
+            unmatched=lambda: self._unmatched(cut),
+            open_lots=lambda: self._lots(cut, expired=False),
+            expired=lambda: self._lots(cut, expired=True),
+        )
+        notes += self._notes(cut, keys)
+        if not events.same and (
+            run.sent or may_be_elsewhere(events.rows, run.groups, totals[5], totals[3])
+        ):
+            notes += elsewhere(pnl)
+        return pnl, notes
+
+    def _notes(self, cut: _Cut, keys: list[int]) -> list[Note]:
+        """Returns the issues of a cut, each once."""
+        run, events = self._run, self._events
+        notes = [*events.notes, *(note for at, note in run.notes if at < cut.stop)]
+        unproved = run.unproved(cut.stop)
+        for key in keys if unproved else ():
+            if (proof := unproved.get(run.contract(key))) is not None:
+                notes.append(about(run.lead(key), UNPROVED, proof.lacks))
+        leads, times = run.leads, run.times
+        notes += events.odd_rows(
+            run.numbers, leads, lambda row: row < events.opening or times(row) < cut.stop
+        )
+        known = {run.key(key)[: len(KEY)] for key in keys} if run.odd_keys else set()
+        notes += [note for note in run.odd_keys if note.lead == NO_KEY or note.lead.key in known]
+        if events.given is not None:
+            contracts = {run.contract(key) for key in range(len(run.keys[0]))}
+            notes += unused("multipliers", events.given.unmatched(contracts))
+        tied = dict.fromkeys(row for row in run.fold.undecided if times(row) < cut.stop)
+        if tied:
+            notes += events.of_rows(TIED, tied, run.numbers(), leads)
+        (_, sold, *_) = run.fold.unmatched(cut.start, cut.stop)
+        notes += run.counts(UNOPENED, "sale", sold)
+        over = [key for key in run.fold.open(cut.stop)[2] if run.is_over(key, cut.day)]
+        notes += run.counts(EXPIRED, "lot", over)
+        return notes + run.unused_settlements(is_left=bool(over))
+
+    def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Any]:
+        """Returns the leading columns: the key of each row, and the names of its key's last row."""
+        run = self._run
+        last = run.fold.rows(cut.stop)[1]
+        return [(run.rows, rows, KEY), (run.rows, [last[key] for key in keys], NAMES)]
+
+    def _matches(self, cut: _Cut) -> Matches:
+        run = self._run
+        lots, trades, is_long, quantities, costs, proceeds = run.fold.matches(cut.start, cut.stop)
+        numbers = run.numbers()
+        keys = [numbers[row] for row in trades]
+        sides = list(zip(lots, trades, is_long, strict=True))
+        bought = [lot if was_bought else trade for lot, trade, was_bought in sides]
+        sold = [trade if was_bought else lot for lot, trade, was_bought in sides]
+        scale, cells = 10**run.decimals, run.rows.cells
+        opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
+        closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
+        columns: list[Any] = [
+            *self._columns(trades, keys, cut),
+            [LONG if was_bought else SHORT for was_bought in is_long],
+            *((run.rows, rows, _TRADED) for rows in (bought, sold)),
+            *(closed, quantities),
+            *([units / scale for units in column] for column in (costs, proceeds)),
+            [units / scale for units in map(sub, proceeds, costs)],
+            [later or earlier for earlier, later in zip(old, new, strict=True)],
+            [
+                since and (at.date() - since.date()).days
+                for since, at in zip(opened, closed, strict=True)
+            ],
+            run.by(keys),
+        ]
+        matches = Matches._of_columns(columns, run.rows.zone)
+        return matches.sort("close_time") if run.settled else matches
+
+    def _unmatched(self, cut: _Cut) -> Lots:
+        rows, keys, quantities, values = self._run.fold.unmatched(cut.start, cut.stop)
+        return self._lots_of(cut, rows, keys, [UNMATCHED] * len(rows), quantities, values, None)
+
+    def _lots(self, cut: _Cut, *, expired: bool) -> Lots:
+        """Returns the lots that are open at the end of a cut and have expired, or have not."""
+        run = self._run
+        parts = run.fold.open(cut.stop)
+        if (
+            any(key_over := [run.is_over(key, cut.day) for key in range(len(run.keys[0]))])
+            or expired
+        ):
+            wanted = [at for at, key in enumerate(parts[2]) if key_over[key] == expired]
+            columns: Any = ([column[at] for at in wanted] for column in parts)
+            parts = tuple(columns)
+        _, rows, keys, is_long, _, quantities, values = parts
+        sides = [LONG if each else SHORT for each in is_long]
+        return self._lots_of(cut, rows, keys, sides, quantities, values, run.as_of(cut.stop))
+
+    def _lots_of(
+        self,
+        cut: _Cut,
+        rows: list[int],
+        keys: list[int],
+        sides: list[str],
+        quantities: list[int],
+        values: list[int],
+        as_of: datetime | None,
+    ) -> Lots:
+        run = self._run
+        scale = 10**run.decimals
+        columns: list[Any] = [
+            *self._columns(rows, keys, cut),
+            sides,
+            (run.rows, rows, _TRADED),
+            quantities,
+            [value / scale for value in values],
+            run.multipliers(keys, cut.stop),
+            (run.rows, rows, ATTRIBUTES),
+            [as_of] * len(rows),
+            run.by(keys),
+        ]
+        return Lots._of_columns(columns, run.rows.zone)
+
+    def _values(self, cut: _Cut, price_of: Lookup) -> UnrealisedPnl:
+        """Returns the value of what is open at the end of a cut."""
+        run = self._run
+        price_of.same = self._events.same
+        price_of.among(
+            contract
+            for key in range(len(run.keys[0]))
+            if not run.is_over(key, cut.day)
+            for contract in [run.contract(key)]
+        )
+        held: dict[int, list[int]] = {}
+        _, rows, keys, is_long, _, quantities, values = run.fold.open(cut.stop)
+        for row, key, was_bought, quantity, value in zip(
+            rows, keys, is_long, quantities, values, strict=True
+        ):
+            sums = held.setdefault(key, [0, 0, 0])
+            sign = 1 if was_bought else -1
+            sums[0] += sign * quantity
+            sums[1] += sign * value
+            sums[2] = row
+        opened = [key for key in held if not run.is_over(key, cut.day)]
+        table = self._columns([held[key][2] for key in opened], opened, cut)
+        scale = 10**run.decimals
+        multipliers = run.multipliers(opened, cut.stop)
+        cells = []
+        for key, multiplier in zip(opened, multipliers, strict=True):
+            quantity, value, row = held[key]
+            price = price_of(run.rows[row])
+            cells.append(valued_row(quantity, (value, scale), multiplier, run.kind(key), price))
+        columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in range(8)]
+        return UnrealisedPnl._of_columns([*table, *columns, run.by(opened)])
+
+    # -- days --
+
+    def _day_pnl(
+        self, day: date | None, prices: Prices | None, rates: Any, rounding: Rounding
+    ) -> DayPnl:
+        run = self._run
+        pnl, notes = self._realised(day)
+        cut = self._cut(day)
+        price_of = PricesByDay({} if prices is None else prices).on(day)
+        values, expired = self._values(cut, price_of), self._lots(cut, expired=True)
+        traded = {} if day is None else self._traded(day)
+        costs, unit = self._charged(day, rates, rounding)
+        numbers = {run.key(number): number for number in range(len(run.keys[0]))}
+        held, over = dict(zip(values._keys(), values, strict=True)), set(expired._keys())
+        kept, cells = [], []
+        for at, (key, row) in enumerate(zip(pnl._keys(), pnl, strict=True)):
+            number = numbers[key]
+            value, sides = held.get(key), traded.get(number)
+            if not (row.matched_quantity or row.realised or sides or value or key in over):
+                continue
+            kept.append(at)
+            multiplier = run.multipliers([number], cut.stop)[0]
+            sums = sides or {}
+            still_open: tuple[Any, ...] = (0, None, None)
+            if value is not None:
+                still_open = value.quantity, value.average, value.price
+            gained = _ratio(row.realised)
+            unrealised = 0.0 if value is None else value.unrealised
+            cost = costs.get((day, number), 0)
+            charge = Fraction(cost) / unit
+            net = None
+            if unrealised is not None:
+                net = float(gained + _ratio(unrealised) - charge)
+            cells.append(
+                (
+                    run.kind(number),
+                    *_side(sums.get(True), multiplier, 10**run.decimals),
+                    *_side(sums.get(False), multiplier, 10**run.decimals),
+                    *still_open,
+                    *(row.realised, unrealised, float(charge), net, row.by),
+                )
+            )
+        result = DayPnl._of(cells, leads=[(pnl._rows, kept, KEYED)])
+        result.day, result.pnl = day, noted(pnl, notes, warn=False)
+        # Issues of keys that were closed before the day concern none of its numbers.
+        known = {key[: len(KEY)] for key in result._keys()}
+        notes = [note for note in notes if note.lead == NO_KEY or note.lead.key in known]
+        of_lots = [note for note in priced_notes(values, price_of) if note.problem != UNPROVED]
+        return noted(result, notes + of_lots)
+
+    def _traded(self, day: date) -> dict[int, dict[bool, tuple[int, int]]]:
+        """Returns quantity and value of the purchases and the sales of a day, by key."""
+        run, events = self._run, self._events
+        at = events.traded(day)
+        rows, numbers = events.rows.take(at), run.numbers()
+        labels = [numbers[row] for row in at]
+        groups = Groups([rows], ["txn_type"], labels=labels)
+        first = groups.first()
+        (codes,) = rows.cells(first, ["txn_type"])
+        sums: Any = groups.sums("quantity", 0), groups.sums("trade_value", run.decimals)
+        traded: dict[int, dict[bool, tuple[int, int]]] = {}
+        for row, code, *of_side in zip(first, codes, *sums, strict=True):
+            traded.setdefault(labels[row], {})[code == run.buy] = (of_side[0], of_side[1])
+        return traded
+
+    def _charged(
+        self, day: date | None, rates: Any, rounding: Rounding
+    ) -> tuple[dict[tuple[date | None, int], Any], int]:
+        """Returns what is charged on each day and key, on a day or on all, and how much is 1.
+
+        With ``by``, what is charged by order is divided among its trades.
+        """
+        costs: dict[tuple[date | None, int], Any] = defaultdict(int)
+        if rates is None or not (self._events.days or self._run.settled):
+            return costs, 1
+        rates, run, events = rates_of(rates), self._run, self._events
+        at = [*range(events.opening, len(events.rows))]
+        rows, joined = events.sent[events.opening :], events.rows[events.opening :]
+        if run.settled and charge_settlements(rates):
+            at += run.settled
+            rows, joined = (_core.join([part, self.settlements._rows]) for part in (rows, joined))
+        numbers = run.numbers()
+        divides = self._given[2]["by"] is not None
+        options: dict[str, Any] = {"rounding": rounding, "multipliers": events.given}
+        options |= {"joined": joined, "where": lambda row: events.where(at[row])}
+        if not divides:
+            of_key = {run.key(key)[: len(KEY)]: key for key in range(len(run.keys[0]))}
+            levied = levies_of(rows, rates, run.buy, day=day, **options)
+            for place in levied.places:
+                costs[place.day, of_key[place.key]] += sum(place.levies.values())
+            return costs, levied.unit
+        unit = 1
+        days = [day] if day is not None else sorted({*events.days, *run.closings})
+        for on in days:
+            levied = levies_of(rows, rates, run.buy, day=on, by_trade=True, **options)
+            unit = levied.unit
+            for row, levies in enumerate(levied.by_trade):
+                if levies is not None:
+                    costs[on, numbers[at[row]]] += sum(levies.values())
+        return costs, unit
+
+    def _daily(
+        self,
+        price_of: PricesByDay,
+        wanted: list[date],
+        are_wanted: bool,
+        rates: Any,
+        rounding: Rounding,
+        per: tuple[str, ...],
+    ) -> DailyPnl:
+        run, events = self._run, self._events
+        pnl, notes = self._realised(None)
+        known = {*(day for day in events.days if day <= run.until), *run.closings}
+        begin = min(
+            {*known, *(wanted if are_wanted else ())}, default=min(wanted, default=date.max)
+        )
+        days = sorted(day for day in {*known, *wanted} if day >= begin)
+        leading = [*KEY[:2], *(name for name in per if name != BY)]
+        columns = [run.keys[KEY.index(name)] for name in leading]
+        columns.append(run.by(range(len(columns[0]))) if BY in per else [None] * len(columns[0]))
+        groups: list[Key] = list(zip(*columns, strict=True))
+        gained: dict[Any, Fraction] = defaultdict(Fraction)
+        steps: dict[int, dict[int, list[int]]] = {}
+        scale = 10**run.decimals
+        starts = [1 - EVER, *(moment_at(day + timedelta(days=1)) for day in days)]
+        for key, place, quantity, value, gain in zip(*run.fold.steps(starts), strict=True):
+            steps.setdefault(key, {})[place] = [quantity, value]
+            gained[groups[key], place] += Fraction(gain, scale)
+        held = self._held(steps, price_of, days, pnl, groups, notes)
+        paid: dict[Any, Fraction] = defaultdict(Fraction)
+        costs, unit = self._charged(None, rates, rounding)
+        for (day, key), cost in costs.items():
+            if day is None or day > run.until:
+                continue
+            paid[groups[key], min(bisect_left(days, day) + 1, len(days))] += Fraction(cost) / unit
+        rows: list[tuple[Any, ...]] = []
+        for of_group in sorted(set(groups), key=lambda group: tuple(map(str, group))):
+            rows += _days_of(of_group, days, gained, paid, held, is_sparse=bool(per))
+        at = len(leading)
+        result = DailyPnl._of_days(leading[2:], sorted(rows, key=lambda row: row[at]))
+        result.pnl = noted(pnl, list(notes), warn=False)
+        return noted(result, notes)
+
+    def _held(
+        self,
+        steps: dict[int, dict[int, list[int]]],
+        price_of: PricesByDay,
+        days: list[date],
+        pnl: RealisedPnl,
+        groups: list[Key],
+        notes: list[Note],
+    ) -> dict[tuple[Key, int], Fraction | None]:
+        """Returns what open lots are worth more than they cost, before the days and on each.
+
+        None is not known.
+        """
+        run = self._run
+        price_of.same = self._events.same
+        scale = 10**run.decimals
+        rows = dict(zip(pnl._keys(), pnl, strict=True))
+        costs: dict[tuple[Key, int], int] = defaultdict(int)
+        worth: dict[tuple[Key, int], dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        unknown: set[tuple[Key, int]] = set()
+        last = len(days)
+        has_span = len(run.spans) > 1
+        for key, of_key in steps.items():
+            contract, row = run.contract(key), rows[run.key(key)]
+            expiry, group = contract[-1], groups[key]
+            (multiplier,) = run.multipliers([key], EVER)
+            place, quantity, value = min(of_key), 0, 0
+            missing: Counter[str] = Counter()
+            price: Fraction | None = None
+            tried = place - 1  # the last day for which a price was asked
+            while place <= last:
+                if (step := of_key.get(place)) is not None:
+                    quantity, value = quantity + step[0], value + step[1]
+                is_over = expiry is not None and place > 0 and expiry < days[place - 1]
+                if (not quantity and not value) or is_over:
+                    place += 1
+                    continue
+                on = place
+                while on > tried and (found := price_of.at(days, on, contract, row)) is None:
+                    on -= 1
+                if on > tried:
+                    price = found
+                is_old, tried = on < place and price is not None, place
+                if has_span:
+                    stop = moment_at(days[place - 1] + timedelta(days=1)) if place else -EVER
+                    (multiplier,) = run.multipliers([key], stop)
+                if price is None:
+                    missing[UNPRICED if place else FROM_COST] += 1
+                if price is not None and multiplier is not None:
+                    missing[STALE] += is_old
+                    costs[group, place] -= value
+                    shares = quantity * multiplier
+                    worth[group, place][price.denominator] += price.numerator * shares
+                elif place:
+                    unknown.add((group, place))
+                place += 1
+            for problem, count in missing.items():
+                if count:
+                    text = counted(count, "day") if problem != FROM_COST else ""
+                    notes.append(about(run.lead(key), problem, text, count))
+        if any(note.problem == UNPRICED for note in notes):  # else more contracts are fine
+            notes += unused("prices", price_of.unmatched({run.contract(key) for key in steps}))
+        held: dict[tuple[Key, int], Fraction | None] = dict.fromkeys(unknown)
+        for at, cost in costs.items():
+            if at not in unknown:
+                parts = (Fraction(number, base) for base, number in worth[at].items())
+                held[at] = sum(parts, Fraction(cost, scale))
+        return held
+
+
+def _again(trades: TradeBook, opening: GivenLots | None, options: dict[str, Any]) -> Ledger:
+    return Ledger(trades, opening, **options)
+
+
+class _Cut(NamedTuple):
+    """The part of the journal from one moment until another, at whose end a day is the last."""
+
+    start: int
+    stop: int
+    day: date
+
+
+def _ratio(amount: float) -> Fraction:
+    """Returns an amount as the decimal that it is written as."""
+    return Fraction(*Decimal(repr(amount)).as_integer_ratio())
+
+
+def _side(
+    sums: tuple[int, int] | None, multiplier: int | None, scale: int
+) -> tuple[int, float | None]:
+    """Returns the quantity and the average price of a side."""
+    if sums is None:
+        return 0, None
+    quantity, value = sums
+    return quantity, None if multiplier is None else value / (scale * quantity * multiplier)
+
+
+def _columns_named(per: Any) -> tuple[str, ...]:
+    """Returns the columns by which days are divided."""
+    known = (*KEY[2:], BY)
+    return tuple(name for name in known if name in chosen("per", per, known, f"some of {known}"))
+
+
+def _days_of(
+    group: Key,
+    days: list[date],
+    gained: Mapping[Any, Fraction],
+    paid: Mapping[Any, Fraction],
+    held: Mapping[Any, Fraction | None],
+    *,
+    is_sparse: bool,
+) -> Iterator[tuple[Any, ...]]:
+    """Yields the rows of a group; if they are sparse, only those of days on which it has something.
+
+    Running sums are rounded, not days, so that the days add up exactly.
+    """
+    nothing = Fraction(0)
+    value = round(held.get((group, 0)) or nothing, _DIGITS)
+    total = value
+    realised = charges = sum_realised = sum_charges = nothing
+    for place, day in enumerate(days, 1):
+        at = group, place
+        sum_realised += gained.get(at, nothing)
+        sum_charges += paid.get(at, nothing)
+        now, levied = round(sum_realised, _DIGITS), round(sum_charges, _DIGITS)
+        worth = held.get(at, nothing)
+        amounts: list[Fraction | None] = [now - realised, None, None, levied - charges, None]
+        if worth is not None:
+            worth = round(worth, _DIGITS)
+            sum_of_all = now + worth - levied
+            amounts = [now - realised, worth, worth - value, levied - charges, sum_of_all - total]
+            value, total = worth, sum_of_all
+        realised, charges = now, levied
+        if not is_sparse or any(amount is None or amount for amount in amounts):
+            cells = [None if amount is None else float(amount) for amount in amounts]
+            yield (*group[:-1], day, *cells, group[-1])
+
+
+# -- values --
+
+
+def priced_notes(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
+    """Returns the issues of open quantities: those without a price or a multiplier."""
+    notes = []
+    for row in values.unpriced:
+        problem = UNPRICED if row.price is None else UNPROVED
+        notes.append(about(lead_of(row), problem, "in no sum"))
+    if notes:  # else a list with more contracts is fine
+        notes += unused("prices", price_of.unmatched(map(contract_of, values)))
+    return notes
+
+
+def valued_row(
+    quantity: int,
+    paid: tuple[int, int],
+    multiplier: int | None,
+    kind: str,
+    price: Fraction | None,
+) -> tuple[Any, ...]:
+    """Returns the values of an ``Unrealised`` after the leading ones.
+
+    ``paid`` is the exact value that was paid, as a ratio, since reducing fractions takes long.
+    """
+    value, unit = paid
+    price = price if quantity else Fraction(0)  # lots that cancel out need no price
+    shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
+    average = market = gain = None
+    if shares:
+        average = (value if shares > 0 else -value) / (unit * abs(shares))
+    if price is not None and shares is not None:
+        worth, of_price = price.numerator * shares, price.denominator
+        market = worth / of_price
+        gain = (worth * unit - value * of_price) / (of_price * unit)
+    shown_price = price.numerator / price.denominator if price is not None and quantity else None
+    return quantity, value / unit, average, shown_price, market, gain, multiplier, kind
+
+
+# -- functions --
+
+
+def _with_options(function: Function) -> Function:
+    """Shows the options of a ledger in the signature of a shorthand."""
+    shown_as = signature(function)
+    own = [each for each in shown_as.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    of_ledger = signature(Ledger).parameters
+    options = [of_ledger[name] for name in Options.__annotations__]
+    vars(function)["__signature__"] = shown_as.replace(parameters=[*own, *options])
+    return function
+
+
+@_with_options
+def realised_pnl(
+    trades: TradeBook,
+    opening: GivenLots | None = None,
+    *,
+    day: date | str | None = None,
+    **options: Unpack[Options],
+) -> RealisedPnl:
+    """Matches trades first in, first out, and returns what they realise, before charges.
+
+    Shorthand for ``td.Ledger(trades, opening, **options).realised(day)``.
+
+    Args:
+        trades: Trades of any number of days, accounts, clients and exchanges.
+        opening: Lots that were open before the first trade, as in ``td.Ledger``.
+        day: The day to report, as a date or ISO text. Earlier trades are matched first, and what
+            they leave open is the day's opening; only what closes on the day counts. Without it,
+            all days of the book count.
+        options: Those of ``td.Ledger``: ``changes``, ``settle``, ``multipliers``, ``match_by``,
+            ``shorts``, ``until``, ``by``, ``buy`` and ``sell``.
+
+    Returns:
+        As ``Ledger.realised``.
+
+    Raises:
+        TypeError: As ``td.Ledger``.
+        ValueError: As ``td.Ledger``, or if the day is before the trades and the opening.
+        OverflowError: If amounts are too large to be added exactly.
+
+    Warns:
+        DataWarning: If the result has issues.
+
+    Example:
+        >>> monday = td.realised_pnl(monday_trades)
+        >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
+        >>> td.realised_pnl(week_of_trades, day="2026-11-20")
+    """
+    return Ledger(trades, opening, **options).realised(day)
+
+
+@_with_options
+def day_pnl(
+    trades: TradeBook,
+    *,
+    day: date | str | None = None,
+    opening: GivenLots | None = None,
+    prices: Prices | None = None,
+    charges: Rates | None = None,
+    rounding: Rounding = None,
+    **options: Unpack[Options],
+) -> DayPnl:
+    """Computes the profit and loss of one day: realised, unrealised, charges and their net.
+
+    Shorthand for ``td.Ledger(trades, opening, **options).day(day, prices=..., charges=...)``, which
+    describes the arguments and what is returned and raised.
+
+    Args:
+        trades: A trade book, of one or several accounts.
+        day: The day; the latest day of the book unless given.
+        opening: Lots that were open before the first trade, as in ``td.Ledger``.
+        prices: Closing prices of what is open, as in ``unrealised_pnl``.
+        charges: Rates of charges, as in ``charges``; without them, charges are 0.
+        rounding: Rounds charges, as in ``charges``.
+        options: Those of ``td.Ledger``.
+
+    Returns:
+        As ``Ledger.day``.
+
+    Example:
+        >>> day = td.day_pnl(trades, prices=closes, charges=td.ChargeRate.load("charges.toml"))
+        >>> day.net, day.filter(segment="E").net
+    """
+    ledger = Ledger(trades, opening, **options)
+    return ledger.day(day, prices=prices, charges=charges, rounding=rounding)
+
+
+@_with_options
+def daily_pnl(
+    trades: TradeBook,
+    *,
+    prices: DayPrices,
+    days: Iterable[date | str] | None = None,
+    opening: GivenLots | None = None,
+    charges: Rates | None = None,
+    rounding: Rounding = None,
+    per: Sequence[str] = (),
+    **options: Unpack[Options],
+) -> DailyPnl:
+    """Computes the profit and loss of each day, by account and client.
+
+    Shorthand for ``td.Ledger(trades, opening, **options).daily(prices, ...)``, which describes the
+    arguments and what is returned and raised.
+
+    Args:
+        trades: A trade book of any number of days, of one or several accounts.
+        prices: Closing prices by day.
+        days: Days to report besides those of trades and settlements.
+        opening: Lots that were open before the first trade, as in ``td.Ledger``.
+        charges: Rates of charges, as in ``charges``; without them, charges are 0.
+        rounding: Rounds charges, as in ``charges``.
+        per: Columns by which a day is divided, besides account and client.
+        options: Those of ``td.Ledger``.
+
+    Returns:
+        As ``Ledger.daily``.
+
+    Example:
+        >>> daily = td.daily_pnl(trades, prices=closes, charges=rates)
+        >>> daily.to_pandas().groupby("day")["net"].sum().cumsum()
+    """
+    ledger = Ledger(trades, opening, **options)
+    return ledger.daily(prices, days=days, charges=charges, rounding=rounding, per=per)
+
+
+def unrealised_pnl(
+    lots: GivenLots | RealisedPnl, prices: Prices, *, match_by: str = MATCH_BY[0]
+) -> UnrealisedPnl:
+    """Values open lots at the given prices, before charges.
+
+    The service documents no market prices (nor the meaning of an order's ``ref_ltp``), so the
+    caller provides them. Amounts are exact; each result is the float nearest to the exact value.
+
+    Args:
+        lots: Lots of either side: ``open_lots`` of ``realised_pnl``, its result itself, or one dict
+            for each lot. Positions are no lots: their average is not that of what is still open.
+        prices: Price of one share by ``security_id``, or by ``(security_id, expiry_date)`` where an
+            id means several contracts, either of them after exchange and segment if need be: a
+            mapping, a pandas Series with that index, a data frame with the columns ``security_id``
+            and ``price``, or a function that takes a row with these fields. A missing price is
+            ``None`` or NaN.
+        match_by: ``"isin"`` nets lots of shares of one ISIN, as in ``realised_pnl``.
+
+    Returns:
+        One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a lot is incomplete or unmatched, or a price is ambiguous or not finite.
+
+    Warns:
+        DataWarning: If a contract has no price or no multiplier. Its row and the sum are ``None``.
+            Keys of ``prices`` that matched nothing are named then.
+
+    Example:
+        >>> pnl = td.realised_pnl(trades)
+        >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
+    """
+    price_of = PricesByDay(prices).on(None)
+    values, notes = valued(lots, price_of, is_by_isin(match_by))
+    return noted(values, notes + priced_notes(values, price_of))
+
+
+def valued(lots: Any, price_of: Lookup, joins: bool = False) -> tuple[UnrealisedPnl, list[Note]]:
+    """Returns what lots are worth, and the issues of their ISINs if these join them."""
+    if isinstance(lots, Positions):
+        raise TypeError(
+            "lots takes lots, not Positions, whose averages are not those of what is open: pass "
+            "the result of realised_pnl"
+        )
+    if isinstance(lots, RealisedPnl):  # a price may be that of a closed contract
+        last = max(lots.days, default=date.min)
+        contracts = zip(*map(lots._column, CONTRACT), strict=True)
+        price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
+    held = read_lots("lots", lots.open_lots if isinstance(lots, RealisedPnl) else lots)
+    notes: list[Note] = []
+    if joins:
+        zone = next((lot.time.tzinfo for lot in held if lot.time), None)
+        rows, price_of.same, _, notes = by_isin(as_trades(held, zone, LONG, SHORT))
+        held = list(map(under, held, zip(*map(rows.column, CONTRACT), strict=True)))
+    sums: dict[Key, list[Any]] = {}
+    for lot in held:
+        sign = 1 if lot.side == LONG else -1
+        multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # 0 stands for shares
+        of_key = sums.setdefault((*key_of(lot), lot.by), [0, Fraction(0), multiplier, lot])
+        if of_key[2] != multiplier:
+            raise ValueError(
+                f"lots of security_id {lot.security_id!r} have the multipliers {of_key[2]} "
+                f"and {multiplier}: convert their quantities"
+            )
+        of_key[0] += sign * lot.quantity
+        of_key[1] += sign * Fraction(repr(lot.value))
+    rows_of = []
+    for quantity, value, multiplier, lot in sums.values():
+        price = price_of(lot) if quantity else None
+        cells = valued_row(quantity, value.as_integer_ratio(), multiplier, lot.kind, price)
+        rows_of.append((*leading_of(lot), *cells, lot.by))
+    return UnrealisedPnl._of(rows_of), notes
