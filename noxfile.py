@@ -35,7 +35,7 @@ EXTENSION = BUILD / ("optimised" if ALL else "extension")
 QUICKLY = ("TRADINGDATA_LTO=OFF", "CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-EVERYTHING = ("all", "notebook", "dask", "s3")
+EVERYTHING = ("all", "notebook", "dask")
 # More workers than processors: most tests of a client wait for a service or for a deadline.
 PARALLEL = ("-q", "-n", str(3 * int(JOBS) // 2), "--dist", "worksteal")
 
@@ -286,7 +286,7 @@ def versions(session: nox.Session) -> None:
     # The oldest pandas needs a NumPy of its time, which has no wheels for CPython 3.13.
     if old := sys.version_info < (3, 13):
         # Not what is about the protocol of their files, which no version of DuckDB changes.
-        protocol = re.compile("any_use|at_once|crashes|damage|protocol|writers")
+        protocol = re.compile("any_use|crashes|damage|writers")
         archives = [
             path
             for path in sorted((ROOT / "tests/archive").glob("test_*.py"))

@@ -1,7 +1,7 @@
 """Books of many accounts on a Dask cluster: each worker fetches a share into one archive.
 
 The graph contains labels of accounts and no token: workers create the clients. So what these need
-must exist on the workers, and the archive must have one path or address for all.
+must exist on the workers, and the archive's folder must have one path for all.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def fetch(
     """Fetches the order and trade books of many accounts into an archive, on Dask's workers.
 
     Runs on the current Dask client, or else as Dask is configured, and returns when all are stored.
-    Each task fetches a share of the accounts concurrently and stores it in one commit. Dask may run
-    a task again when a worker fails; rows that are stored already are then not stored again.
+    Each task fetches a share of the accounts concurrently and stores it, for which it needs no
+    lock; whoever holds the archive's lock puts everything into its days. Dask may run a task again
+    when a worker fails: records are there once all the same.
 
     Args:
         accounts: Names of profiles, or any labels with ``client``.
-        archive: The archive. Workers find it at the same path or address; with object storage they
-            take the credentials from their environment.
+        archive: The archive, in a folder that workers find at the same path.
         client: A function of a module that workers can import, which returns the client of a label:
             it looks up the token on the worker, and passes ``account=`` on to ``Client``.
         share: Number of accounts in each task.
@@ -52,8 +52,7 @@ def fetch(
         The log entries by account.
 
     Raises:
-        ConfigurationError: ``client`` cannot be imported, or the archive has ``storage_options``,
-            which may contain credentials.
+        ConfigurationError: ``client`` cannot be imported.
         AccountsError: Accounts failed; ``received`` has the log entries of the others, which are
             stored.
         ArchiveError: A share could not be stored.
@@ -70,11 +69,6 @@ def fetch(
         raise ConfigurationError(
             "client cannot be imported by name, and pickling it would copy the values that it "
             "refers to into the task graph: pass a function of a module"
-        )
-    if archive._options:
-        raise ConfigurationError(
-            "the archive has storage_options, which would appear in the task graph: set the "
-            "storage's environment variables on the workers, and open the archive without them"
         )
     size = count("share", share)
     count("concurrency", concurrency)

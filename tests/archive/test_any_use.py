@@ -1,249 +1,236 @@
-"""Any use of an archive, with crashes at any call of its files, beside a plain model."""
+"""Random histories of an archive beside a plain model, with crashes, damage and other engines."""
 
 from __future__ import annotations
 
 import datetime as dt
+import random
 import shutil
-import tempfile
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import tradingdata as td
+from archive_crashes import counted_down
+from archive_engines import check_engines, of_archive
+from archive_model import NUMBER, Model, Record, Sent
 from archiving import DAYS, clock, order, response, trade
 from tradingdata.archive import store
-from tradingdata.archive.folder import Disk
 
-METHODS = ("names", "read", "put", "rename", "sync", "remove", "age")
-KINDS: dict[str, tuple[Any, Callable[..., Any]]] = {
+KINDS: dict[str, tuple[Any, Callable[..., Record]]] = {
     "trades": (td.TradeBook, trade),
     "orders": (td.OrderBook, order),
 }
-FIELD = {"trades": "trade_no", "orders": "order_no"}
+TIMELESS = {"exch_trade_time": None, "order_date_time": None}
 
-accounts = st.sampled_from(["a", "b"])
-books = st.sampled_from(["trades", "orders"])
-days = st.sampled_from(DAYS[:3])
-minutes = st.integers(0, 400)
-contents = st.dictionaries(st.sampled_from("1234"), st.integers(1, 2), max_size=4)
-crashes = st.one_of(st.none(), st.none(), st.integers(1, 40))
+ROWS = {  # what a row lacks, or that it is of an earlier day
+    "": 9,
+    "exchange": 1,
+    "order_no": 1,
+    "time": 2,
+    "earlier": 2,
+}
 
 
 class Killed(BaseException):
     """The process is gone."""
 
 
-class Entry:
-    """A response of the model: its records, with the quantity of each by its number."""
-
-    def __init__(self, account: str, book: str, at: dt.datetime, content: dict[str, int]) -> None:
-        self.account, self.book, self.at, self.content = account, book, at, content
-        self.withdrawn = False
-
-    @property
-    def key(self) -> tuple[str, str, dt.datetime]:
-        return self.account, self.book, self.at
-
-    def response(self) -> Any:
-        kind, make = KINDS[self.book]
-        day = self.at.date()
-        records = [make(number, day, quantity=each) for number, each in self.content.items()]
-        return response(kind, records, self.at, account=self.account)
+def record(book: str, account: str, day: dt.date, row: tuple[Any, ...]) -> Record:
+    number, quantity, side, oddity = row
+    when = day - dt.timedelta(1) if oddity == "earlier" else day
+    sent = KINDS[book][1](number, when, quantity=quantity, txn_type=side, client_id=f"C-{account}")
+    if book == "trades":
+        sent |= {"order_date_time": None}
+    if oddity == "time":
+        sent |= TIMELESS if book == "trades" else {}
+    elif oddity in ("exchange", "order_no") and not (book == "orders" and oddity == "order_no"):
+        sent[oddity] = None
+    return sent
 
 
-class Client:
-    """A client whose books are given; one that is None fails."""
-
-    def __init__(self, account: str, found: dict[str, Entry]) -> None:
-        self.account, self._found = account, found
-
-    def order_book(self, *, timeout: float | None) -> Any:
-        return self._found["orders"].response()
-
-    def trade_book(self, *, timeout: float | None) -> Any:
-        if "trades" not in self._found:
-            raise td.TransportError("no connection")
-        return self._found["trades"].response()
-
-
-class Archives(RuleBasedStateMachine):
+class History:
     """The archive is that of one process at a time, which a crash ends."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.folder = Path(tempfile.mkdtemp())
-        self.patch = pytest.MonkeyPatch()
-        self.left = 0  # calls of the file system until the process is gone; 0: it is not
-        self.is_gone = False
-        for name in METHODS:
-            self.patch.setattr(Disk, name, self._failing(getattr(Disk, name)))
-        self.entries: dict[tuple[str, str, dt.datetime], Entry] = {}
-        self.retired: dict[str, tuple[dt.date, dt.datetime]] = {}
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.chance = random.Random(seed)
+        self.folder = folder
+        self.path = self.folder / "books"
+        self.model = Model()
+        self.ids: dict[str, Sent] = {}
+        self.backup: tuple[list[Sent], set[str]] | None = None
+        self.is_folded = True
+        self.filed = 0
         self.reopen()
-
-    def _failing(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(disk: Disk, *arguments: Any) -> Any:
-            if self.left:
-                self.left -= 1
-                self.is_gone = not self.left
-            if self.is_gone:
-                raise Killed
-            return real(disk, *arguments)
-
-        return call
-
-    def teardown(self) -> None:
-        self.patch.undo()
-        shutil.rmtree(self.folder)
 
     def reopen(self) -> None:
-        store._of_disk.cache_clear()
-        self.archive = td.Archive(self.folder / "books", tz="Asia/Kolkata")
+        store.store_of.cache_clear()
+        self.archive = td.Archive(self.path)
 
-    def run(self, crash: int | None, work: Callable[[], object]) -> bool:
-        """Does something, in which the process may end; returns whether it did not."""
-        self.left = crash or 0
+    def run(self, crash: int, work: Callable[[], Any]) -> Any:
+        """Does something, in which the process may end; returns its result, or None."""
         try:
-            work()
+            with counted_down(crash, Killed):
+                result = self.quietly(work)
         except Killed:
-            return False
-        finally:
-            killed, self.is_gone, self.left = self.is_gone, False, 0
-            if killed:
-                self.reopen()
-        return True
+            self.is_folded = False
+            self.reopen()
+            return None
+        self.is_folded = True
+        self.model.settle()
+        return result
 
-    def note(self, *entries: Entry, done: bool) -> None:
-        """Takes responses over; of a process that was gone, those that are in the log."""
-        if not done:
-            log = {(str(x.account), x.book, x.at) for x in self.archive.fetches() if x.ok}
-            stored = [entry for entry in entries if entry.key in log]
-            assert len(stored) in (0, len(entries)), "one commit"
-            entries = tuple(stored)
-        for entry in entries:
-            self.entries.setdefault(entry.key, entry)
+    @staticmethod
+    def quietly(work: Callable[[], Any]) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", td.DataWarning)
+            return work()
 
-    @rule(account=accounts, book=books, day=days, minute=minutes, content=contents, crash=crashes)
-    def add(
-        self,
-        account: str,
-        book: str,
-        day: dt.date,
-        minute: int,
-        content: dict[str, int],
-        crash: int | None,
-    ) -> None:
-        at = clock("10:00", day) + dt.timedelta(minutes=minute)
-        entry = self.entries.get((account, book, at)) or Entry(account, book, at, content)
-        if not entry.withdrawn:
-            done = self.run(crash, lambda: self.archive.add(entry.response()))
-            self.note(entry, done=done)
+    def note(self, one: Sent) -> None:
+        """Takes a response into the model if it is in the log."""
+        for entry in self.archive.fetches():
+            if entry.id not in self.ids and not entry.withdrawn:
+                assert (entry.book, entry.account, entry.at) == (one.book, one.account, one.at)
+                assert entry.rows == len(one.records)
+                self.ids[entry.id] = one
+                self.model.sent.append(one)
 
-    @rule(account=accounts, day=days, content=contents, fails=st.booleans(), crash=crashes)
-    def fetch(
-        self, account: str, day: dt.date, content: dict[str, int], fails: bool, crash: int | None
-    ) -> None:
-        at = clock("18:00", day) + dt.timedelta(minutes=len(self.entries))
-        names = ["orders"] if fails else ["orders", "trades"]
-        found = {name: Entry(account, name, at, content) for name in names}
-        if any(entry.key in self.entries for entry in found.values()):
+    def crash(self) -> int:
+        """The number of the operation on files at which the process ends; 0 for none."""
+        return self.chance.choice([0, 0, self.chance.randint(1, 70)])
+
+    def row(self) -> tuple[Any, ...]:
+        pick = self.chance
+        (oddity,) = pick.choices(list(ROWS), list(ROWS.values()))
+        return pick.choice(["1", "2", "3", None]), pick.randint(1, 2), pick.choice("BBBS"), oddity
+
+    def store(self, book: str, account: str, at: dt.datetime, records: list[Record]) -> None:
+        if any(one.at == at for one in self.model.sent):
             return
+        self.filed += 1
+        got = response(KINDS[book][0], records, at, account=account)
+        self.run(self.crash(), lambda: self.archive.add(got))
+        self.note(Sent(book, account, at, records, self.filed))
 
-        def work() -> None:
-            try:
-                self.archive.fetch(Client(account, found))  # type: ignore[call-overload]
-            except td.TransportError:
-                assert fails
+    def add(self) -> None:
+        """A response, which may be late."""
+        pick = self.chance
+        book, account = pick.choice(["trades", "trades", "orders"]), pick.choice("ab")
+        day = pick.choice(DAYS[1:3])
+        at = clock("10:00", day) + dt.timedelta(minutes=pick.randint(0, 300))
+        rows = [self.row() for _ in range(pick.randint(0, 4))]
+        self.store(book, account, at, [record(book, account, day, row) for row in rows])
 
-        self.note(*found.values(), done=self.run(crash, work))
+    def again(self) -> None:
+        """The body of an earlier response, later on its day."""
+        known = [one for one in self.model.sent if not one.only]
+        if known:
+            old = self.chance.choice(known)
+            minutes = self.chance.randint(301, 400)
+            at = old.at.replace(hour=10, minute=0) + dt.timedelta(minutes=minutes)
+            self.store(old.book, old.account, at, old.records)
 
-    @rule(number=st.integers(0, 50), crash=crashes)
-    def withdraw(self, number: int, crash: int | None) -> None:
-        """Also unchanged responses after it, which have no rows of their own."""
-        log = [entry for entry in self.archive.fetches() if entry.ok]
+    def withdraw(self) -> None:
+        """Also unchanged responses after it, which have no bodies of their own."""
+        log = [entry for entry in self.archive.fetches() if not entry.withdrawn]
         if log:
-            one = log[number % len(log)]
-            self.run(crash, lambda: self.archive.withdraw(one.id))
-            for entry in self.archive.fetches():
-                if entry.ok:
-                    known = self.entries[str(entry.account), entry.book, td.required(entry.at)]
-                    assert entry.withdrawn or not known.withdrawn, "it stays withdrawn"
-                    wanted = self.entries[str(one.account), one.book, td.required(one.at)]
-                    if entry.withdrawn and known is not wanted:
-                        assert known.withdrawn or known.content == wanted.content
-                    known.withdrawn = entry.withdrawn
+            chosen = self.chance.choice(log).id
+            self.run(self.crash(), lambda: self.archive.withdraw(chosen))
+            gone = {x.id for x in self.archive.fetches() if x.withdrawn} & self.ids.keys()
+            self.model.sent = [
+                one for one in self.model.sent if one not in [self.ids[x] for x in gone]
+            ]
+            if self.is_folded:
+                self.model.settle()
 
-    @rule(account=accounts, day=days)
-    def retire(self, account: str, day: dt.date) -> None:
+    def erase(self) -> None:
+        account = self.chance.choice("ab")
         if account in self.archive.accounts:
-            self.archive.retire(account, day)
-            self.retired[account] = day, dt.datetime.now(dt.UTC)
+            self.run(self.crash(), lambda: self.archive.erase(account))
+            if account not in self.archive.accounts:
+                self.model.sent = [one for one in self.model.sent if one.account != account]
+                if self.backup:
+                    sent, ids = self.backup
+                    self.backup = [one for one in sent if one.account != account], ids
 
-    def is_retired(self, account: str, day: dt.date) -> bool:
-        """Since no response of a later day came after it."""
-        last, at = self.retired.get(account, (day, None))
-        log = [each for each in self.archive.fetches(account=account) if not each.withdrawn]
-        is_known = account in self.archive.accounts  # unless all of it was withdrawn
-        return (
-            is_known
-            and day > last
-            and not any(each.filed_at > td.required(at) and max(each.days) > last for each in log)
-        )
+    def damage(self) -> None:
+        """The file of a day, whose responses are there."""
+        pick = self.chance
+        book, day = pick.choice([*NUMBER]), pick.choice(DAYS[:3])
+        work = pick.choice(["cut", "zero", "gone"])
+        path = self.path / book / f"{day}.parquet"
+        if path.exists() and not any(one.only for one in self.model.sent):
+            content = path.read_bytes()
+            path.unlink()
+            if work != "gone":
+                path.write_bytes(content[:-9] if work == "cut" else bytes(len(content)))
+            self.is_folded = False
 
-    @rule(crash=crashes)
-    def compact(self, crash: int | None) -> None:
-        self.run(crash, lambda: self.archive.compact())
+    def back_up(self) -> None:
+        if self.is_folded and not any(one.only for one in self.model.sent):
+            shutil.rmtree(self.folder / "backup", ignore_errors=True)
+            shutil.copytree(self.path, self.folder / "backup")
+            self.backup = list(self.model.sent), set(self.ids)
 
-    @rule()
-    def begin_again(self) -> None:
+    def restore(self) -> None:
+        """One half of the folder as it was: the newest days stay, or are folded again."""
+        half = self.chance.choice(["days", "responses"])
+        if self.backup is None or not self.is_folded or any(x.only for x in self.model.sent):
+            return
+        if any(entry.withdrawn for entry in self.archive.fetches()):
+            return  # the mark might be lost
+        if half == "days":
+            for book in NUMBER:
+                shutil.rmtree(self.path / book, ignore_errors=True)
+                if (self.folder / "backup" / book).exists():
+                    shutil.copytree(self.folder / "backup" / book, self.path / book)
+        elif len(self.backup[0]) and len(self.archive.accounts) == 2:
+            sent, _ = self.backup
+            if not all(one in self.model.sent for one in sent):
+                return
+            shutil.rmtree(self.path / "responses")
+            shutil.copytree(self.folder / "backup" / "responses", self.path / "responses")
+            self.model.lose([one for one in self.model.sent if one not in sent])
+        self.is_folded = False
         self.reopen()
 
-    @rule(account=accounts, book=books, day=days)
-    def read(self, account: str, book: str, day: dt.date) -> None:
-        """Each record as the last response that has it showed it; an error if there is none."""
-        states: dict[str, int] = {}
-        those = [
-            entry
-            for entry in self.entries.values()
-            if (entry.account, entry.book, entry.at.date()) == (account, book, day)
-            and not entry.withdrawn
-        ]
-        for entry in sorted(those, key=lambda each: each.at):
-            states |= entry.content
-        read = getattr(self.archive, book)
-        if not those and self.is_retired(account, day):
-            assert len(read(day, account=account)) == 0
-        elif not those:
-            with pytest.raises(td.ArchiveError, match="never fetched"):
-                read(day, account=account)
-        else:
-            found = [(row[FIELD[book]], row.quantity) for row in read(day, account=account)]
-            assert sorted(found) == sorted(states.items())
-            query = f"SELECT {FIELD[book]}, quantity FROM {book} ORDER BY 1"
-            assert [*map(tuple, self.archive.sql(query, day, account=account))] == sorted(found)
+    def each_day_is_the_fold_of_its_responses(self) -> None:
+        for book in NUMBER:
+            found = of_archive(self.archive, book)
+            wanted: Counter[Any] = Counter()
+            for day in self.model.days(book):
+                for values, count in self.model.rows(book, day).items():
+                    wanted[(day, *values)] += count
+            assert found == wanted, book
 
-    @invariant()
-    def each_response_is_there_once(self) -> None:
-        log = [entry for entry in self.archive.fetches() if entry.ok]
-        keys = [(str(entry.account), entry.book, entry.at) for entry in log]
-        assert len(set(keys)) == len(keys)
-        assert set(keys) == self.entries.keys()
-        for entry in log:
-            assert entry.rows == len(
-                self.entries[str(entry.account), entry.book, td.required(entry.at)].content
-            )
-
-    @rule()
-    def verify(self) -> None:
-        self.archive.verify()
+    def other_engines_read_the_same(self) -> None:
+        if self.is_folded:
+            check_engines(self.archive, "pyarrow", "DuckDB")
 
 
-Archives.TestCase.settings = settings(
-    max_examples=settings().max_examples // 6, stateful_step_count=20
+STEPS = {
+    History.add: 20,
+    History.again: 5,
+    History.withdraw: 2,
+    History.erase: 1,
+    History.damage: 2,
+    History.back_up: 2,
+    History.restore: 3,
+    History.reopen: 1,
+}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 300))]
 )
-TestAnyUse = pytest.mark.timeout(600)(Archives.TestCase)
+def test_f183_any_history(seed: int, tmp_path: Path) -> None:
+    """F112, F124, F142, F183: td.Archive and other engines have what the model says."""
+    history = History(seed, tmp_path)
+    for step in history.chance.choices(list(STEPS), list(STEPS.values()), k=30):
+        step(history)
+        history.each_day_is_the_fold_of_its_responses()
+        history.other_engines_read_the_same()

@@ -1,53 +1,48 @@
-"""Other engines read the folder as it is."""
+"""Other engines read the folder as it is: each record once, in its newest state (F183)."""
 
 from __future__ import annotations
 
-import pickle
+import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
 
 import tradingdata as td
-from archiving import DAY, DAYS, archive_with, clock, numbers, order_response, response, trade
-from tradingdata import sandbox
+from archive_engines import check_engines
+from archiving import DAY, DAYS, archive_with, clock, order, order_response, response, trade
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> td.Archive:
-    book = response(
-        td.TradeBook, [trade(str(number), quantity=number) for number in range(5)], clock("15:45")
+    """Two fetches of a day and one of the day before, as A1 to A3 have them."""
+    rows = [trade(str(number), quantity=number) for number in range(5)]
+    return archive_with(
+        tmp_path,
+        response(td.TradeBook, [trade("9", DAYS[3], quantity=9)], clock("15:45", DAYS[3])),
+        response(td.TradeBook, rows[:3], clock("15:45")),
+        response(td.TradeBook, rows, clock("18:30")),
+        order_response(),
+        order_response(order("1", status="Open"), at="16:00"),
+        order_response(order("1", status="Done"), at="17:00"),
     )
-    return archive_with(tmp_path, book, order_response())
 
 
-def test_polars_scans_the_table(archive: td.Archive) -> None:
-    polars = pytest.importorskip("polars")
-    frame = polars.scan_parquet(f"{archive.path}/trades/**/*.parquet", hive_partitioning=True)
-    assert frame.select(polars.col("quantity").sum()).collect().item() == 10
-    assert archive.scan("trades", DAY).filter("quantity > 2").pl().height == 2
-    assert polars.DataFrame(archive.scan("trades", DAY)).height == 5
-
-
-def test_duckdb_reads_the_files(archive: td.Archive) -> None:
-    import duckdb
-
-    files = archive.files("trades")
-    found = duckdb.execute(f"SELECT sum(quantity) FROM read_parquet({files!r})").fetchall()
-    assert found == [(10,)]
-    glob = f"{archive.path}/trades/**/*.parquet"
-    query = f"SELECT sum(quantity), any_value(month) FROM read_parquet('{glob}')"
-    assert duckdb.execute(query).fetchall() == [(10, "2026-11")]
-    assert archive.files("orders") == []
+def test_each_engine_has_each_record_once(archive: td.Archive) -> None:
+    check_engines(archive)
+    assert len(archive.files("trades")) == 2
     with pytest.raises(ValueError, match="name must be 'trades' or 'orders'"):
         archive.files("stocks")
 
 
-def test_pandas_reads_a_scan_and_the_table(archive: td.Archive) -> None:
-    pandas = pytest.importorskip("pandas")
-    scanned = archive.scan("trades", DAY).select("day", "quantity").df()
-    assert scanned["quantity"].sum() == 10
-    read = pandas.read_parquet(f"{archive.path}/trades")
-    assert read["quantity"].sum() == 10
+def test_polars_and_pandas_read_a_scan(archive: td.Archive) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.scan_parquet(f"{archive.path}/trades/*.parquet")
+    assert frame.select(polars.col("quantity").sum()).collect().item() == 19
+    assert archive.scan("trades", DAY).filter("quantity > 2").pl().height == 2
+    assert polars.DataFrame(archive.scan("trades", DAY)).height == 5
+    pytest.importorskip("pandas")
+    assert archive.scan("trades", DAY).select("day", "quantity").df()["quantity"].sum() == 10
     with pytest.raises(ValueError, match="name must be 'trades' or 'orders'"):
         archive.scan("fetches")
 
@@ -56,56 +51,70 @@ def test_pandas_reads_a_scan_and_the_table(archive: td.Archive) -> None:
 def test_dask_reads_the_files(archive: td.Archive) -> None:
     frames = pytest.importorskip("dask.dataframe")
     frame = frames.read_parquet(archive.files("trades"), columns=["quantity"])
-    assert frame["quantity"].sum().compute(scheduler="synchronous") == 10
+    assert frame["quantity"].sum().compute(scheduler="synchronous") == 19
 
 
-@pytest.fixture
-def bucket(request: pytest.FixtureRequest) -> str:
-    """An address in object storage: objects are put whole, and never renamed."""
-    pytest.importorskip("fsspec")
-    return f"memory://{request.node.name}"
+def test_a_book_is_made_of_what_an_engine_read(archive: td.Archive) -> None:
+    polars = pytest.importorskip("polars")
+    book = td.TradeBook.from_arrow(polars.read_parquet(archive.files("trades")[-1]))
+    assert list(book) == list(archive.trades(DAY))
+    assert book.extra_fields == ()
 
 
-def test_object_storage(bucket: str) -> None:
-    """An archive in object storage behaves as one in a folder."""
-    archive = td.Archive(f"{bucket}/desk")
-    archive.add(response(td.TradeBook, [trade("1"), trade("2")], clock("15:45")))
-    archive.add(response(td.TradeBook, [trade("3")], clock("16:45")))
-    again = td.Archive(f"{bucket}/desk", create=False)
-    assert numbers(again.trades(DAY)) == ["1", "2", "3"]
-    assert [*map(tuple, again.sql("SELECT count(*) FROM trades"))] == [(3,)]
-    assert again.verify() == 3
-    assert again.compact() == 2
-    assert len(again.trades(DAY)) == 3
-    assert numbers(pickle.loads(pickle.dumps(again)).trades(DAY)) == ["1", "2", "3"]
-    with pytest.raises(td.ArchiveError, match="there is no archive"):
-        td.Archive(f"{bucket}/none", create=False)
+def test_the_queries_of_the_readme(archive: td.Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a trade that the service took back: it is not in the last response."""
+    import duckdb
+
+    archive.add(response(td.TradeBook, [trade("0", quantity=0)], clock("19:00")))
+    monkeypatch.chdir(archive.path)
+    text = Path("README.md").read_text("utf-8")
+    (bust,) = re.findall(r"(    FROM \(FROM .*?)\n\n", text, re.DOTALL)
+    with duckdb.connect() as own:
+        found = own.execute(f"SELECT trade_no FROM ({bust}) ORDER BY 1").fetchall()
+        assert found == [("1",), ("2",), ("3",), ("4",)]
+        (total,) = re.findall(r'duckdb\.sql\("(.*?)"\)', text)
+        assert [day for day, *_ in sorted(own.execute(total).fetchall())] == [DAYS[3], DAY]
+    assert "read_parquet" in text
 
 
-def test_accounts_in_object_storage(bucket: str) -> None:
-    archive = td.Archive(bucket)
-    with sandbox.start(accounts=["desk1", "desk2"], orders=20) as service:
-        clients = [service.client(label) for label in ("desk1", "desk2")]
-        for _ in range(2):
-            archive.fetch(td.Accounts({str(each.account): each for each in clients}))
-        orders = clients[0].order_book()
-        assert numbers(archive.orders(account="desk1")) == numbers(orders)
-        assert numbers(archive.trades(account="desk2")) == numbers(clients[1].trade_book())
-    assert len(archive.fetches(account="desk1")) == 4
-    assert len(archive.history(str(orders[0].order_no), account="desk1")) == 1
-    query = "SELECT DISTINCT account FROM trades WHERE account <> 'desk1'"
-    assert [*map(tuple, archive.sql(query))] == [("desk2",)]
+def test_all_files_have_one_schema(archive: td.Archive) -> None:
+    """Also that of a day without rows."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    archive.add(response(td.TradeBook, [], clock("15:45", DAYS[1])))
+    assert len(archive.files("trades")) == 3
+    for book in ("trades", "orders"):
+        schemas = {str(parquet.read_schema(file).remove_metadata()) for file in archive.files(book)}
+        assert len(schemas) == 1
+    empty = parquet.read_table(archive.files("trades")[0])
+    assert (empty.num_rows, empty.schema.names[:5]) == (
+        0,
+        ["day", "account", "fetch_id", "received_at", "last_seen"],
+    )
 
 
-def test_an_object_of_another_day_is_not_read(bucket: str) -> None:
-    import fsspec
+def test_a_version_with_more_fields_rewrites_the_days(
+    archive: td.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it writes one; until then it reads the narrower ones."""
+    from tradingdata.archive import days, folder, store
 
-    archive = td.Archive(bucket)
-    archive.add(response(td.TradeBook, [trade("0", DAYS[0])], clock("15:45", DAYS[0])))
-    storage, path = fsspec.core.url_to_fs(bucket)
-    storage.rm(f"{path}/trades", recursive=True)
-    for number in ("1", "2"):
-        archive.add(response(td.TradeBook, [trade(number)], clock(f"1{number}:45")))
-    assert len(archive.trades(DAY)) == 2
-    with pytest.raises(td.ArchiveError, match="is missing"):
-        archive.trades(DAYS[0], missing_ok=True)
+    path = archive.path
+    columns = days.COLUMNS["trades"]
+    narrow = {name: kind for name, kind in columns.items() if name != "algo_id"}
+    fields = {x: kind for x, kind in days._FIELDS["trades"].items() if x != "algo_id"}
+    monkeypatch.setitem(days.COLUMNS, "trades", narrow)
+    monkeypatch.setitem(days._FIELDS, "trades", fields)
+    settings = folder.Folder(path).settings() or {}
+    folder.Folder(path).write_settings(settings | {"schema": store.schema_of()})
+    for file in archive.files("trades"):
+        Path(file).unlink()
+    store.store_of.cache_clear()
+    td.Archive(path).add(response(td.TradeBook, [], clock("19:00")))
+    monkeypatch.undo()
+    store.store_of.cache_clear()
+    archive = td.Archive(path)
+    assert len(archive.trades(DAYS[3], DAY)) == 6
+    archive.add(response(td.TradeBook, [], clock("20:00", DAY + dt.timedelta(3))))
+    check_engines(archive)
+    assert [row.algo_id for row in archive.trades(DAYS[3])] == [None]
+    assert archive.verify() == 7

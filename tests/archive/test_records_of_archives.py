@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
-import random
 import threading
 import time
 from collections.abc import Iterator
@@ -27,10 +26,9 @@ from archiving import (
     trade,
     trade_response,
 )
-from tradingdata.archive import ingest, store, views
-from tradingdata.archive.folder import Disk
-from tradingdata.archive.ingest import Ingest
-from tradingdata.archive.store import Store
+from tradingdata.archive import databases, days, store
+from tradingdata.archive.days import IDENTITY, TIMES
+from tradingdata.archive.responses import Responses
 
 SATURDAY = DAY + dt.timedelta(1)
 
@@ -55,16 +53,14 @@ def test_rows_without_a_number_are_never_lost(
     rows = [trade(number, quantity=at) for at in (1, 2, 3)]
     whole = trade_response(*rows[:2], trade("1"))
     archive = archive_with(tmp_path, whole, trade_response(*(rows[at] for at in later), at="16:00"))
-    for _ in range(2):
-        found = [row.quantity for row in archive.trades(DAY).filter(trade_no=number)]
-        assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
-        archive.compact()
+    found = [row.quantity for row in archive.trades(DAY).filter(trade_no=number)]
+    assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("lacking", ["exch_trade_time", "order_no", "exchange"])
 def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Path) -> None:
     """Once, on its right day."""
-    whole = trade("1", DAYS[3], **dict.fromkeys(views.TIMES["trades"][1:]))
+    whole = trade("1", DAYS[3], **dict.fromkeys(TIMES["trades"][1:]))
     archive = archive_with(
         tmp_path,
         response(td.TradeBook, [whole | {lacking: None}, trade("2")], clock("10:00")),
@@ -74,7 +70,7 @@ def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Pa
     assert numbers(archive.trades(DAYS[3])) == ["1"]
 
 
-@pytest.mark.parametrize("lacking", ["exch_trade_time", *views.IDENTITY["trades"][1:]])
+@pytest.mark.parametrize("lacking", ["exch_trade_time", *IDENTITY["trades"][1:]])
 def test_a_field_that_one_response_lacks_makes_no_second_trade(
     lacking: str, tmp_path: Path
 ) -> None:
@@ -136,7 +132,6 @@ def test_a_withdrawn_response_is_as_if_never_received(tmp_path: Path) -> None:
     archive.withdraw(wrong.id)
     assert [(row.trade_no, row.quantity) for row in archive.trades(DAY)] == [("1", 1)]
     assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
-    archive.compact()
     again = td.Archive(Path(archive.path).rename(tmp_path / "moved"))
     assert numbers(again.trades(DAY)) == ["1"]
     for entry in again.fetches():
@@ -189,10 +184,10 @@ def test_a_calendar_by_name(tmp_path: Path) -> None:
     days = {"2026-01-26": False, "2026-01-27": True, "2026-01-25": False, "2099-01-05": True}
     for archive in (first, td.Archive(tmp_path / "books"), pickle.loads(pickle.dumps(first))):
         for day, is_session in days.items():
-            assert archive._reader.is_session(dt.date.fromisoformat(day)) == is_session
+            assert archive._reader.sessions.has(dt.date.fromisoformat(day)) == is_session
     extra = td.Archive(tmp_path / "books", sessions=["2026-01-26"], holidays=["2026-01-27"])
-    assert extra._reader.is_session(dt.date(2026, 1, 26))
-    assert not extra._reader.is_session(dt.date(2026, 1, 27))
+    assert extra._reader.sessions.has(dt.date(2026, 1, 26))
+    assert not extra._reader.sessions.has(dt.date(2026, 1, 27))
     with pytest.raises(td.ConfigurationError, match="has no calendar 'NOWHERE'"):
         td.Archive(tmp_path / "other", calendar="NOWHERE")
 
@@ -253,131 +248,48 @@ def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> 
     assert len(archive.trades(DAY)) == 6
 
 
+@pytest.mark.parametrize("module", [days, databases])
 def test_f141_an_interrupt_while_storing_loses_no_book(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F141, F146: DuckDB makes another error of a Ctrl-C that comes while it works."""
-    archive, copy = td.Archive(tmp_path / "books"), views._copy
+    """F141, F146: DuckDB makes another error of a Ctrl-C that comes while it works.
 
-    def interrupted(*_: Any) -> None:
-        monkeypatch.setattr(views, "_copy", copy)
-        raise RuntimeError("Query interrupted")
+    In the file of a day, after the response was stored, and in that of the response.
+    """
+    archive, write = td.Archive(tmp_path / "books"), module.write
 
-    monkeypatch.setattr(views, "_copy", interrupted)
+    def interrupted(*_: Any, **__: Any) -> None:
+        monkeypatch.setattr(module, "write", write)
+        raise RuntimeError("Query interrupted") if module is databases else KeyboardInterrupt
+
+    monkeypatch.setattr(module, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         archive.fetch(Slow("desk"))  # type: ignore[call-overload]
-    assert numbers(archive.trades(DAY)) == numbers(archive.orders(DAY)) == ["1"]
+    for _ in range(2):
+        assert numbers(archive.trades(DAY)) == numbers(archive.orders(DAY)) == ["1"]
+        assert len(archive.fetches()) == 2
+        archive.add(trade_response(trade("1"), at="16:00"), account="desk")
+        archive.withdraw(archive.fetches()[-1].id)
+        break
 
 
 def test_a_poll_that_repeats_what_another_process_withdraws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not bring the records back: it has no rows of its own."""
+    """It does not bring the records back: it has no body of its own."""
     archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00"))
     wrong = archive.add(trade_response(trade("8"), at="10:00"))
-    commit = Store.commit
+    place = Responses.place
 
     def withdrawn_meanwhile(*arguments: Any) -> None:
-        monkeypatch.setattr(Store, "commit", commit)
-        store._of_disk.cache_clear()  # as another process has none of it
+        monkeypatch.setattr(Responses, "place", place)
+        store.store_of.cache_clear()  # as another process has none of it
         td.Archive(archive.path).withdraw(wrong.id)
-        commit(*arguments)
+        place(*arguments)
 
-    monkeypatch.setattr(Store, "commit", withdrawn_meanwhile)
+    monkeypatch.setattr(Responses, "place", withdrawn_meanwhile)
     assert not archive.add(trade_response(trade("8"), at="11:00")).stored
-    for _ in range(2):
-        assert numbers(archive.trades(DAY)) == ["1"]
-        assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
-        archive.compact()
+    assert numbers(archive.trades(DAY)) == ["1"]
+    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
     assert archive.add(trade_response(trade("8"), at="12:00")).stored
     assert numbers(archive.trades(DAY)) == ["1", "8"]
-
-
-def test_a_thread_waits_while_another_one_compares(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The log, which both use, would change under it."""
-    archive = archive_with(tmp_path, trade_response(trade("0"), at="09:00"))
-    wrong = archive.add(trade_response(trade("1"), at="10:00"))
-    compare = Ingest._compare
-    thread = threading.Thread(target=lambda: archive.withdraw(wrong.id))
-
-    def compared(*arguments: Any) -> None:
-        thread.start()
-        thread.join(0.3)
-        assert thread.is_alive()
-        compare(*arguments)
-
-    monkeypatch.setattr(Ingest, "_compare", compared)
-    archive.add(trade_response(trade("2"), at="11:00"))
-    thread.join()
-    assert numbers(archive.trades(DAY)) == ["0", "2"]
-
-
-@pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_response_is_withdrawn_while_it_is_merged(
-    at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before its rows, those of the next book, or the log file of the merged commit are written."""
-    archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00"))
-    archive.add(order_response(order("1")))
-    wrong = archive.add(trade_response(trade("8"), at="10:00"))
-    put, puts = Disk.put, iter(range(1, 9))
-
-    def withdrawn_before(*arguments: Any) -> Any:
-        if next(puts, 0) == at:
-            thread = threading.Thread(target=lambda: archive.withdraw(wrong.id))
-            thread.start()
-            thread.join(20)
-            assert not thread.is_alive(), "a compaction keeps nobody waiting"
-        return put(*arguments)
-
-    monkeypatch.setattr(Disk, "put", withdrawn_before)
-    assert archive.compact() > 0
-    for _ in range(2):
-        assert numbers(archive.trades(DAY)) == ["1"]
-        assert sum(entry.withdrawn for entry in archive.fetches()) == 1
-        archive.compact()
-        archive = td.Archive(Path(archive.path).rename(tmp_path / "moved"))
-
-
-def test_a_day_that_grows_is_stored_without_reading_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [trade(str(number), exch_trade_time=f"{DAY} 10:00:{number}0") for number in range(4)]
-    archive = archive_with(tmp_path, trade_response(*rows[1:3], at="10:00"))
-    with monkeypatch.context() as patch:
-        patch.setattr(views, "parquet", None)
-        archive.add(trade_response(*rows[1:], at="11:00"))
-    with archive._store.lock:
-        first, second = archive._store.log().lines.values()
-    assert second["covers"] == [first["id"]]
-    assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_digest_covers_what_a_comparison_does(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of trades that grow, change, get lost, lack a value or are of another day."""
-    chance = random.Random(seed)
-    rows: list[dict[str, Any]] = []
-    books = []
-    for poll in range(10, 18):
-        for number in range(len(rows), len(rows) + chance.randint(1, 4)):
-            day = DAYS[0] if chance.random() < 0.05 else DAY
-            rows.append(trade(str(number + 1), exch_trade_time=f"{day} 10:{number // 3:02}:00"))
-        if chance.random() < 0.3:
-            field = chance.choice(["quantity", "client_id", "order_no", "trade_no"])
-            chance.choice(rows)[field] = chance.choice([None, "", "0", "9"])
-        kept = [row for row in rows if chance.random() < 0.97]
-        books.append(trade_response(*kept, at=f"{poll}:30"))
-    covers = []
-    for name in ("digest", "comparison"):
-        if name == "comparison":
-            monkeypatch.setattr(ingest, "begins_with", lambda *_: False)
-        archive = archive_with(tmp_path / name, *books)
-        with archive._store.lock:
-            lines = archive._store.log().lines
-            covers.append({one: lines[one]["covers"] for one in sorted(lines)})
-    assert covers[0] == covers[1]

@@ -20,8 +20,8 @@ HOSTILE = [
     "SELECT * FROM read_blob('/etc/passwd')",
     "SELECT * FROM '/etc/passwd'",
     "SELECT * FROM query_table('/etc/passwd')",
-    "SELECT * FROM read_parquet('{root}/trades/*/*.parquet')",
-    "SELECT * FROM parquet_scan('{root}/trades/*/*.parquet')",
+    "SELECT * FROM read_parquet('{root}/trades/*.parquet')",
+    "SELECT * FROM parquet_scan('{root}/trades/*.parquet')",
     "SELECT * FROM iceberg_scan('{root}/trades')",
     "SELECT * FROM read_ndjson('/etc/passwd')",
     "SELECT * FROM sniff_csv('/etc/passwd')",
@@ -98,7 +98,7 @@ def test_a_query_can_only_read(archive: td.Archive, tmp_path: Path) -> None:
     assert sorted(os.walk(tmp_path)) == before
     with pytest.raises(td.ArchiveError, match="only reads its views"):
         archive.sql("COPY (SELECT 1) TO '/tmp/stolen'")
-    assert archive.verify() == 4
+    assert archive.verify() == 3
 
 
 def test_views_have_the_days_asked_and_no_others(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_parameters_accounts_and_types(archive: td.Archive) -> None:
     assert [
         *map(tuple, archive.sql("SELECT count(*) FROM trades WHERE trade_no = ?", parameters=["1"]))
     ] == [(1,)]
-    archive.add(trades(trade("9")), account="desk9")
+    archive.add(trades(trade("9"), account="desk9"))
     assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", account="desk9"))] == [(1,)]
     assert archive.sql("SELECT account, account FROM trades", account="desk9").columns == [
         "account",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,11 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert f"  {len(trades)} rows\n" in first.text
     assert run("archive", "fetch", path).text.count(" rows, which were stored before\n") == 2
     assert run("archive", "verify", path).text.endswith("rows verified\n")
-    assert "fewer file" in run("archive", "compact", path).text
+    other = tmp_path / "other"
+    assert run("archive", "copy", path, other).text.endswith(" rows copied and verified\n")
+    assert run("archive", "erase", other, "", "--yes").code == Code.OK
+    assert run("archive", "trades", other).code == Code.FILE
+    assert run("archive", "erase", path, "nobody", "--yes").code == Code.USAGE
 
 
 @pytest.mark.parametrize("call", BOOK_CALLS)
@@ -97,8 +102,28 @@ def test_the_log_has_responses_and_failures(sandbox: Service, run: Run, tmp_path
 
 def test_days_that_were_never_fetched_are_listed(run: Run, kept: Path) -> None:
     ran = run("archive", "missing", kept, "2026-11-16", DAY, "--holidays", "2026-11-18")
+    assert ran.code == Code.FILE, "a day not archived"
     lines = [line.split() for line in ran.text.splitlines()[2:]]
     assert lines == [[f"2026-11-{day}", "orders,", "trades"] for day in (16, 17, 19)]
+
+
+def test_days_are_checked_from_the_first_until_today(run: Run, kept: Path) -> None:
+    """A16: of a job that runs each night."""
+    ran = run("archive", "missing", kept, DAY)
+    today = dt.datetime.now(dt.timezone(dt.timedelta(hours=5, minutes=30))).date()
+    days = [dt.date(2026, 11, 20) + dt.timedelta(n) for n in range(1, 999)]
+    due = [str(day) for day in days if day <= today and day.weekday() < 5]
+    assert [line.split()[0] for line in ran.text.splitlines()[2:]] == due
+    assert ran.code == (Code.FILE if due else Code.OK)
+    assert run("archive", "missing", kept, DAY, DAY).code == Code.OK
+
+
+def test_a_disk_that_is_not_mounted_gets_no_new_archive(run: Run, tmp_path: Path) -> None:
+    """A15."""
+    ran = run("archive", "fetch", tmp_path, "--existing")
+    assert ran.code == Code.FILE
+    assert "mount its disk" in ran.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_query_goes_into_every_format(
@@ -186,7 +211,7 @@ def test_a_book_that_cannot_be_filed_is_saved_in_the_home_folder(
     for variable in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(variable, str(tmp_path / home))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Ingest, "store_all", full)
+    monkeypatch.setattr(Ingest, "_place", full)
     ran = run("archive", "fetch", tmp_path / "books")
     assert ran.code == Code.FILE
     assert "the disk is full" in ran.err

@@ -34,6 +34,7 @@ def loaded(path: str) -> td.TradeBook:
 
 USES: dict[str, Use] = {
     "Archive.__init__": (lambda path: td.Archive(path), "books", None),
+    "Archive.copy": (lambda path: td.Archive(Path.home() / "kept").copy(path), "books", None),
     "AsyncClient.__init__": (
         lambda path: td.AsyncClient("https://127.0.0.1:9", access_token="x" * 16, ca_file=path),
         "roots.pem",

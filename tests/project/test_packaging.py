@@ -54,8 +54,8 @@ def test_every_part_of_the_extra_all_is_an_extra() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     (everything,) = extras["all"]
     named = set(re.findall(r"\w+", everything.removeprefix("tradingdata")))
-    # s3 ties boto3 to one version; JupyterLab and Dask are as large as all the others together.
-    assert named == set(extras) - {"all", "s3", "notebook", "dask"}
+    # JupyterLab and Dask are as large as all the others together.
+    assert named == set(extras) - {"all", "notebook", "dask"}
 
 
 def test_the_bill_of_materials_is_of_this_version() -> None:

@@ -22,8 +22,9 @@ for number in range(commits):
     book = response(td.TradeBook, records, clock("15:45"), account=f"{{writer}}-{{number}}")
     archive.add(book)
     print(f"{{writer}}-{{number}}", flush=True)
-    if work == "compact" and number % 3 == 2:
-        archive.compact()
+    if work == "withdraw" and number % 3 == 2:
+        archive.withdraw(archive.add(response(td.TradeBook, [trade("0")], clock("9:00"),
+            account=f"{{writer}}-{{number}}")).id)
 """
 
 

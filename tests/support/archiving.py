@@ -33,7 +33,8 @@ def response(
     served_at: dt.datetime | None = None,
 ) -> Any:
     """The book of one complete response, received at that time."""
-    table = kind._decode(as_json(envelope(list(records))), False, keep, account)
+    sent = [_of_client(record, account) for record in records]
+    table = kind._decode(as_json(envelope(sent)), False, keep, account)
     response = Response(
         table,
         status_code=200,
@@ -44,6 +45,17 @@ def response(
         served_at=served_at,
     )
     return kind._of(table, response=response)
+
+
+def _of_client(record: Any, account: str | None) -> Any:
+    """A record as it is sent to an account: a client of its own, unless one was chosen."""
+    if (
+        account
+        and isinstance(record, dict)
+        and record.get("client_id") == trades(1)[0]["client_id"]
+    ):
+        return record | {"client_id": f"C-{account}"}
+    return record
 
 
 def trade(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any]:

@@ -139,7 +139,7 @@ void rename(Input& input, const std::map<std::string, std::string>& names) {
 
 // What others add to the columns of a record: an archive, and pandas with its index.
 bool is_added(std::string_view name) {
-  for (const std::string_view added : {"day", "fetch_id", "received_at", "sent"}) {
+  for (const std::string_view added : {"day", "fetch_id", "received_at", "last_seen", "sent"}) {
     if (name == added) return true;
   }
   return name.starts_with("__index_level_") && name.ends_with("__");

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import weakref
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
@@ -23,7 +23,7 @@ from .plans import Result
 from .stopping import SLICE, raise_if_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from signal import Signals
     from socket import socket
 
@@ -126,6 +126,109 @@ def _renew_locks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
+
+
+# What a file system without locks says, and what one says of a lock that is taken.
+_NO_LOCKS = {getattr(errno, name, 0) for name in "ENOLCK ENOTSUP EOPNOTSUPP ENOSYS EINVAL".split()}
+_POLL = 0.02  # seconds between two attempts
+_FAR = 1 << 30  # a byte that Windows locks, which nobody reads
+_locked: set[int] = set()  # descriptors of files that this process has locked, or is locking
+
+
+@contextmanager
+def file_lock(path: str, patience: float) -> Iterator[tuple[bool, str]]:
+    """Holds a lock that one thread of one process can have at a time.
+
+    The file has the name of the machine and the process while it is locked. A killed process frees
+    it, and a forked child does not have it.
+
+    Args:
+        path: The file, which is created.
+        patience: Seconds to wait for the lock.
+
+    Yields:
+        Whether it is held, as on a file system without locks, and what is wrong with it.
+    """
+    place, process, problem = os.open(path, os.O_RDWR | os.O_CREAT, 0o666), os.getpid(), ""
+    _locked.add(place)
+    try:
+        try:
+            is_held = wait_until(lambda wait: _is_locked(place, wait), patience)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            is_held, problem = True, "this file system has no locks: run one writer at a time"
+        if is_held:
+            owner = os.read(place, 1_000).decode(errors="replace").split()
+            host = machine()
+            if len(owner) == 2 and owner[0] != host:
+                problem = problem or (
+                    f"process {owner[1]} on {owner[0]} has not released it: if that is running, "
+                    "locks do not reach other machines here, so run one writer at a time"
+                )
+            _overwrite(place, f"{host} {process}\n".encode())
+        try:
+            yield is_held, problem
+        finally:
+            if is_held and process == os.getpid():
+                _overwrite(place, b"")
+    finally:
+        if process == os.getpid():  # a forked child has closed it
+            _locked.discard(place)
+            os.close(place)
+
+
+def machine() -> str:
+    """Returns the name of this machine, without spaces."""
+    from platform import node  # takes a millisecond to import
+
+    return "-".join(node().split()) or "unknown"
+
+
+def _is_locked(place: int, wait: float) -> bool:
+    """Locks a file; returns whether it was free within some seconds."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            _lock(place)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                raise
+        else:
+            return True
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, _POLL))
+
+
+def _lock(place: int) -> None:
+    """Locks a file, or raises OSError if it is locked."""
+    if WINDOWS:
+        import msvcrt
+
+        os.lseek(place, _FAR, os.SEEK_SET)
+        msvcrt.locking(place, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        os.lseek(place, 0, os.SEEK_SET)
+    else:
+        import fcntl
+
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _overwrite(place: int, content: bytes) -> None:
+    os.lseek(place, 0, os.SEEK_SET)
+    os.write(place, content)
+    os.ftruncate(place, len(content))
+
+
+def _close_locks() -> None:
+    while _locked:
+        os.close(_locked.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_locks)
 
 
 def set_variable(name: str, value: str) -> str:

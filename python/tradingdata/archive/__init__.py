@@ -28,9 +28,9 @@ except ImportError:
 else:
     from .archive import Archive
     from .coverage import MissingDay
-    from .ingest import ArchiveFetch, Fetched
-    from .reader import OrderState
-    from .views import QueryResult
+    from .fetching import Fetched
+    from .ingest import ArchiveFetch
+    from .queries import OrderState, QueryResult
 
     publish([Archive], "tradingdata")
     publish([ArchiveFetch, Fetched, MissingDay, OrderState, QueryResult], __name__)

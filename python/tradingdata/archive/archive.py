@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from datetime import UTC, date, datetime, time, tzinfo
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time, tzinfo
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -16,14 +16,16 @@ from .._util.warn import warn_user
 from ..accounts.fetch import Accounts
 from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
-from ..errors import DataWarning
-from . import coverage, ingest
-from .coverage import Clock, Day, Line, Log, MissingDay, Span, months_of, sessions_of, span_of
+from ..errors import ArchiveError, DataWarning, TradingDataError
+from . import coverage, fetching, ingest
+from .coverage import EVERY, Account, Clock, Day, MissingDay, Sessions, Span, sessions_of, span_of
 from .databases import cursor, explained
-from .ingest import KINDS, ArchiveFetch, Fetched, Ingest, StoredBook
-from .reader import OrderState, Reader, fetch_lines
-from .store import BOOKS, Store, settled, store_of
-from .views import Parameters, QueryResult
+from .days import BOOKS, KINDS, Decoder, StoredBook
+from .fetching import Fetched
+from .ingest import ArchiveFetch, Ingest
+from .queries import OrderState, Parameters, QueryResult, Reader, fetches
+from .responses import Entry
+from .store import PATIENCE, schema_of, store_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,17 +36,20 @@ else:
 class Archive:
     """Order books and trade books of any days and accounts in a folder of Parquet files.
 
-    Every file is written once and never changed, so threads, processes and, through object storage
-    or a shared disk, machines may write, read and compact at the same time. Any engine that reads
-    Parquet can read the folder; of a local one, only its owner. An archive needs no closing and can
-    be pickled.
+    ``trades/`` and ``orders/`` in the folder have one file for each day, with each record once, in
+    its newest state, which any engine reads. ``responses/`` has what was received. Threads,
+    processes and machines that share a disk may write and read at the same time. An archive needs
+    no closing and can be pickled.
 
     A trade belongs to the day of its ``exch_trade_time``. An order belongs to each day whose order
     book showed it, and has the state of that day. A response received before ``day_start`` belongs
     to the day before, by the service's clock if the local one differs by more than two minutes.
 
+    In every call, ``account`` is the label of one account; left out, it means all, and ``None`` is
+    for books without a label.
+
     Args:
-        path: The folder, or an address such as ``s3://bucket/books`` (extra ``s3``).
+        path: The folder.
         tz: The time zone of the days, fixed when the archive is created; ``Asia/Kolkata`` if None.
         day_start: When a day begins, fixed when the archive is created; ``06:00`` if None.
         calendar: The days on which the exchanges are open: the name of a calendar of
@@ -53,14 +58,15 @@ class Archive:
         holidays: Days on which the exchanges were closed, which are never missing.
         sessions: Days on which they were open although the calendar says otherwise, such as a
             Saturday.
+        closes: When the last session of a day ends, such as "23:30" with commodities. A day whose
+            last response is older is then missing for `missing`, and reading it warns.
         keep_personal_data: Whether to store and return account numbers (PAN) instead of masking
             them. It is fixed when the archive is created.
         create: Whether to create the archive if it does not exist.
-        storage_options: Options of the object storage, as fsspec takes them; credentials are also
-            read from the environment.
 
     Raises:
         ArchiveError: The folder cannot be used; every other call may raise it too.
+        ValueError: The path is an address, such as ``s3://bucket/books``.
 
     Example:
         >>> archive = td.Archive("books")
@@ -77,64 +83,66 @@ class Archive:
         calendar: Any = None,
         holidays: Iterable[Day] = (),
         sessions: Iterable[Day] = (),
+        closes: Clock = None,
         keep_personal_data: bool = False,
         create: bool = True,
-        storage_options: dict[str, Any] | None = None,
     ) -> None:
         place = text("path", validate.path("path", path))
+        if "://" in place:
+            raise ValueError(
+                f"path is a folder, not an address ({place.partition('://')[0]}://): archive to a "
+                "folder and copy it there, see the how-to 'An archive as one table'"
+            )
         begins = None if day_start is None else validate.time_of_day("day_start", day_start)
+        self._closes = None if closes is None else validate.time_of_day("closes", closes)
         settings: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
             "day_start": begins and begins.isoformat("minutes"),
             "calendar": calendar if isinstance(calendar, str) else None,
             "keep_personal_data": flag("keep_personal_data", keep_personal_data),
+            "schema": schema_of(),
         }
         self._days = {}
         for name, days in {"holidays": holidays, "sessions": sessions}.items():
             if isinstance(days, str):
                 raise TypeError(f"{name} is a list of days; use [{days!r}]")
-            self._days[name] = {validate.day(name, day) for day in days}
-        is_open = sessions_of(calendar)
-        self._options, self._calendar = storage_options, calendar
-        root = place if "://" in place else os.path.abspath(place)
-        self._store = store_of(root, storage_options)
-        with explained(root, "read"):
-            known = settled(self._store, settings, create=flag("create", create))
+            self._days[name] = frozenset(validate.day(name, day) for day in days)
+        is_open, self._calendar = sessions_of(calendar), calendar
+        self._store = store_of(os.path.abspath(place), os.getpid())
+        with explained(self._store.root, "read"):
+            known = self._store.folder.settled(
+                settings, create=flag("create", create), patience=PATIENCE
+            )
         if calendar is None:
             is_open = sessions_of(known["calendar"])
-
-        def is_session(day: date) -> bool:
-            is_extra = day in self._days["sessions"]
-            return day not in self._days["holidays"] and (is_extra or is_open(day))
-
-        zone, begin = zone_of_text(known["tz"]), time.fromisoformat(known["day_start"])
-        self._ingest = Ingest(self._store, zone, begin, keep_personal_data)
-        self._reader = Reader(self._store, is_session, keep=keep_personal_data)
+        decoder = Decoder(zone_of_text(known["tz"]), known["keep_personal_data"])
+        self._ingest = Ingest(self._store, decoder, time.fromisoformat(known["day_start"]))
+        self._reader = Reader(self._ingest, Sessions(is_open, **self._days))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {"calendar": self._calendar, "storage_options": self._options, "create": False}
+        options: dict[str, Any] = {"calendar": self._calendar, "create": False}
         options |= {name: sorted(days) for name, days in self._days.items()}
-        options["keep_personal_data"] = self._ingest.keep
-        return _restored, (type(self), self.path, options)
+        options["keep_personal_data"] = self._ingest.decoder.keep
+        return _restored, (type(self), self.path, options | {"closes": self._closes})
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}, time zone {zone_as_text(self.tz)}>"
 
     @property
     def path(self) -> str:
-        """The folder or address."""
+        """The folder."""
         return self._store.root
 
     @property
     def tz(self) -> tzinfo:
         """The time zone of the days."""
-        return self._ingest.zone
+        return self._ingest.decoder.zone
 
     @property
     def accounts(self) -> tuple[str | None, ...]:
         """The account labels in the log; ``None`` is for fetches without one."""
-        with self._reader.log(Span()) as log:
-            return tuple(label or None for label in sorted(log.since))
+        with self._store.lock:
+            return tuple(label or None for label in sorted(self._reader.log().since))
 
     # -- writing --
 
@@ -178,10 +186,10 @@ class Archive:
             accounts._check_open()
         labels = list(accounts.labels) if accounts else [getattr(client, "account", None) or ""]
         with explained(self.path, "write"):
-            self._store.check_writable()
+            self._store.folder.check_writable()
         self._ingest.check_label("" in labels, "a client has no account label")
         remarks: list[str] = []
-        arrivals = ingest.Arrivals(lambda received: self._ingest.store(received, remarks))
+        arrivals = fetching.Arrivals(lambda got: self._ingest.store(got, remarks), remarks)
         try:
             if accounts is None:  # on the caller's thread, so that Ctrl-C ends the call
                 arrivals.fetch(client, limit)
@@ -189,12 +197,20 @@ class Archive:
                 arrivals.fetch_all(accounts, limit)
         finally:
             arrivals.flush()
+        try:
+            entries = arrivals.entries_of(labels, several=accounts is not None)
+        except TradingDataError as error:
+            for remark in remarks:
+                try:
+                    _warn([remark])
+                except DataWarning:  # which is an error here, but not the one that matters most
+                    error.add_note(remark)
+            raise
         _warn(remarks)
-        entries = arrivals.entries_of(labels, several=accounts is not None)
         return entries if accounts is not None else entries[labels[0]]
 
     def add(
-        self, book: StoredBook, *, account: str | None = None, at: datetime | None = None
+        self, book: StoredBook, *, account: Account = EVERY, at: datetime | None = None
     ) -> ArchiveFetch:
         """Adds a book, such as one from ``load`` or ``from_json``.
 
@@ -203,7 +219,7 @@ class Archive:
 
         Args:
             book: A ``TradeBook`` or an ``OrderBook``.
-            account: The label of its account, if its response has none; ``""`` for no label.
+            account: The label of its account, if its response has none; ``None`` for no label.
             at: When it was received, an aware time, if its response has no time. Without either,
                 its rows never replace those of a response with a time, orders belong to the day on
                 which they were entered, and an order book covers no day.
@@ -225,9 +241,11 @@ class Archive:
             raise wrong(f"at must be an aware time (with a zone), not {shown(at)}")
         if book.response is not None:
             at = at or book.response.received_at
-            account = book.response.account if account is None else account
-        if account is None:
+            if account is EVERY:
+                account = book.response.account or EVERY
+        if account is EVERY:
             self._ingest.check_label(True, "the book has no account label")
+            account = None
         label = text("account", account or "")
         remarks: list[str] = []
         (entry,) = self._ingest.store([ingest.Received(name, label, "add", at, book)], remarks)
@@ -244,13 +262,11 @@ class Archive:
             fetch_id: The ``id`` of its entry in `fetches`.
         """
         identity = text("fetch_id", fetch_id)
-        with self._reader.log() as log:
-            line = log.lines.get(identity)
-        if line is None or line["source"] not in ("fetch", "add"):
+        with self._store.lock:
+            known = {entry.id for entry in self._reader.log().fetches()}
+        if identity not in known:
             raise ValueError(f"the archive has no response {identity!r}: see fetches()")
-        facts = {name: line[name] for name in ("account", "book", "day")}
-        facts["id"] = ingest.fact_id("withdraw", identity)
-        self._ingest.mark("withdraw", withdraws=identity, **facts)
+        self._mark("withdraw", targets=identity)
 
     def retire(self, account: str, day: Day) -> None:
         """Declares that an account is not expected after a day, so that it is not missing then.
@@ -262,23 +278,63 @@ class Archive:
             day: The last day.
         """
         label, until = text("account", account), validate.day("day", day)
-        with self._reader.log() as log:
-            if label not in log.since:
+        with self._store.lock:
+            if label not in self._reader.log().since:
                 raise ValueError(f"the archive has no account {label!r}")
-        self._ingest.mark("retire", account=label, day=str(until))
+        self._mark("retire", fold=False, account=label, day=str(until))
 
-    def compact(self) -> int:
-        """Merges the files of each month into few, which makes reading many days faster.
+    def erase(self, account: str | None) -> int:
+        """Erases everything of an account: its rows, its responses, its failures and its label.
 
-        Keeps every state of every record. Deletes files that were merged a day ago, and what killed
-        programs left. Run it monthly, whatever else is running; past months of more than 500
-        commits are merged by themselves.
+        The folder then has nothing of it but the random ids of what it was, so that a part of the
+        folder that is restored from a backup is erased again. Backups keep it: erase them too.
+
+        Args:
+            account: Its label; ``None`` for what has no label.
 
         Returns:
-            By how many the number of files decreased.
+            The number of responses, failures and marks that were erased.
+
+        Raises:
+            ValueError: The archive has no such account.
+            ArchiveError: Files could not be written, or others held the archive's lock. Call it
+                again; readers have not seen the account since.
         """
-        # Another compaction may hide a file meanwhile.
-        return self._reader.retried(lambda _: self._ingest.compact())
+        label = text("account", account or "")
+        with explained(self.path, "read"), self._store.lock:
+            ids = self._store.ids_of(label)
+        if not ids:
+            raise ValueError(f"the archive has no account {label!r}")
+        self._mark("erase", targets=" ".join(sorted(ids)))
+        return len(ids)
+
+    def _mark(self, source: str, *, fold: bool = True, **facts: Any) -> None:
+        remarks: list[str] = []
+        self._ingest.mark(source, remarks, fold=fold, **facts)
+        _warn(remarks)
+
+    def copy(self, to: str | os.PathLike[str]) -> Archive:
+        """Copies everything into a folder, which becomes an archive of the same settings.
+
+        Others may write meanwhile: what they store may or may not be in the copy.
+
+        Args:
+            to: The folder, which must be new or empty.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ArchiveError: The folder is not empty, or cannot be written.
+        """
+        target = os.path.abspath(text("to", validate.path("to", to)))
+        copy = store_of(target, os.getpid())
+        remarks: list[str] = []
+        with explained(target, "write"):
+            self._store.copy_to(copy, self._ingest.decoder, remarks)
+        _warn(remarks)
+        _, (kind, _, options) = self.__reduce__()
+        return _restored(kind, target, options)
 
     # -- reading --
 
@@ -287,20 +343,21 @@ class Archive:
         start: Day | None = None,
         end: Day | None = None,
         *,
-        account: str | None = None,
+        account: Account = EVERY,
         missing_ok: bool = False,
     ) -> TradeBook:
         """Returns the trades of some days in their newest state, ordered by day and time.
 
         Each session must have been fetched for each account that is expected on it; see `missing`.
-        Without ``start``, all days up to ``end`` are read, or up to the last fetch. The book's
-        ``issues`` are the values that did not fit when they were received.
+        Without ``start``, all days up to ``end`` are read, or up to the last fetch. Rows are there
+        even if their day was not complete. The book's ``issues`` are the values that did not fit
+        when they were received.
 
         Args:
             start: The first day, a date or text such as "2026-11-20". A single day must have been
                 fetched even if it is no session.
             end: The last day (inclusive); ``start`` if None.
-            account: The label of one account, ``""`` for the one without a label; all if None.
+            account: The label of one account, ``None`` for no label; all if left out.
             missing_ok: Whether days that were never fetched issue a ``DataWarning`` instead of
                 raising.
 
@@ -315,7 +372,7 @@ class Archive:
         start: Day | None = None,
         end: Day | None = None,
         *,
-        account: str | None = None,
+        account: Account = EVERY,
         missing_ok: bool = False,
     ) -> OrderBook:
         """Returns the orders of some days, each as its day's order book last showed it.
@@ -325,19 +382,42 @@ class Archive:
         return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
 
     def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> StoredBook:
-        def read(connection: Any) -> StoredBook:
-            span, log = self._covered(name, start, end, account, missing_ok=missing_ok)
-            return self._reader.book(connection, name, span, log)
+        remarks: list[str] = []
+        span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
+        book = self._reader.book(name, span, remarks)
+        day = span.first
+        if not len(book) and day == span.last and day in self._days["holidays"]:
+            remarks.append(f"{day} is one of `holidays`, so its {name} are none")
+        _warn(remarks)
+        return book
 
-        return self._reader.retried(read)
-
-    def _covered(self, name: str, *days: Any, missing_ok: Any) -> tuple[Span, Log]:
-        """Returns the days that are meant, which must have been fetched, and the log."""
+    def _covered(
+        self, name: str, start: Any, end: Any, account: Any, remarks: list[str], *, missing_ok: Any
+    ) -> Span:
+        """Returns the days that are meant, which must have been fetched."""
         if name not in list(KINDS):
             raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        span, gaps, log = self._reader.covered([name], *days)
+        span, checked, gaps = self._reader.covered([name], start, end, account)
         coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
-        return span, log
+        if self._closes is not None:
+            late = self._reader.late(span, checked, self._is_late_enough(self._closes))
+            if late:
+                remarks.append(
+                    f"{self.path} has {coverage.describe(late)} only as of before "
+                    f"{self._closes:%H:%M}: fetch after the last session"
+                )
+        return span
+
+    def _is_late_enough(self, least: time) -> Callable[[str, Entry], bool]:
+        """Returns what says whether a response came late enough to have its day complete."""
+
+        def counts(day: str, entry: Entry) -> bool:
+            at = self._ingest.time(entry.received_at)
+            return at is not None and at >= datetime.combine(
+                date.fromisoformat(day), least, self.tz
+            )
+
+        return counts
 
     def scan(
         self,
@@ -345,16 +425,16 @@ class Archive:
         start: Day | None = None,
         end: Day | None = None,
         *,
-        account: str | None = None,
+        account: Account = EVERY,
         missing_ok: bool = False,
     ) -> duckdb.DuckDBPyRelation:
         """Returns the rows of `trades` or `orders` as a DuckDB relation, which reads nothing yet.
 
         For frames of many days: ``.pl()``, ``.df()`` and ``.to_arrow_table()``, after methods such
         as ``.filter("symbol = 'INFY'")`` and ``.select("day", "quantity")``, which read only what
-        they need. It has the columns ``day``, ``account``, ``received_at`` and ``fetch_id``, the
-        record's fields, ``extra``, unknown fields as JSON text, and ``sent``, a record as it was
-        sent if values of it did not fit.
+        they need. It has the columns ``day``, ``account``, ``fetch_id``, ``received_at``,
+        ``last_seen``, the record's fields, ``extra``, unknown fields as JSON text, and ``sent``, a
+        record as it was sent if values of it did not fit.
 
         Args:
             name: ``"trades"`` or ``"orders"``.
@@ -363,10 +443,16 @@ class Archive:
             account: The label of one account.
             missing_ok: Whether days may be missing.
         """
-        span, log = self._covered(name, start, end, account, missing_ok=missing_ok)
+        remarks: list[str] = []
+        span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
         opened = cursor()  # the relation keeps it
-        self._reader.define(opened, name, span, log)
-        return cast("duckdb.DuckDBPyRelation", opened.table(name))
+        view = self._reader.view(name, span, remarks)
+        with explained(self.path, "read", f"the {name} of {span}"):
+            query = self._reader.define(opened, name, view, span)
+            opened.execute(f"CREATE TEMP VIEW {name} AS {query}")
+            relation = opened.table(name)
+        _warn(remarks)
+        return cast("duckdb.DuckDBPyRelation", relation)
 
     def sql(
         self,
@@ -375,14 +461,15 @@ class Archive:
         end: Day | None = None,
         parameters: Parameters | None = None,
         *,
-        account: str | None = None,
+        account: Account = EVERY,
         missing_ok: bool = False,
     ) -> QueryResult:
         """Runs an SQL query (DuckDB) over the views of some days.
 
         ``trades`` and ``orders`` have a row for each record in its newest state; ``order_states``
-        has a row for each response that stored an order; ``fetches`` is the log. The first three
-        have the columns of `scan`. The views contain the days asked and no others, in no order. A
+        has a row for each response that changed an order's book, which is decoded for the query;
+        ``fetches`` is the log. The first two have the columns of `scan`, the third all of them but
+        ``last_seen``. The views contain the days asked and no others, in no order. A
         book of which a day was never fetched has no view. Ctrl-C ends the query, which may use half
         of the machine's memory.
 
@@ -391,7 +478,7 @@ class Archive:
             start: The first day; the first in the archive if None.
             end: The last day (inclusive); ``start`` if None, or the last in the archive without it.
             parameters: Values for its placeholders, ``?`` or ``$name``.
-            account: The label of one account; all if None.
+            account: The label of one account; all if left out.
             missing_ok: Whether days may be missing, as for `trades`.
 
         Raises:
@@ -400,10 +487,14 @@ class Archive:
             ConfigurationError: DuckDB cannot run the query, or a whole number of its result is
                 not in -2^63 to 2^63 - 1.
         """
+        remarks: list[str] = []
         days, ok = (start, end, account), flag("missing_ok", missing_ok)
-        return self._reader.query(text("query", query), days, parameters, missing_ok=ok)
+        query = text("query", query)
+        result = self._reader.query(query, days, parameters, remarks, missing_ok=ok)
+        _warn(remarks)
+        return result
 
-    def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
+    def history(self, order_no: str, *, account: Account = EVERY) -> list[OrderState]:
         """Returns the states of an order over time, each with the time when it was first seen.
 
         If several records have this number (legs, accounts), their states follow each other.
@@ -411,31 +502,34 @@ class Archive:
 
         Args:
             order_no: The order's number.
-            account: The label of one account; all if None.
+            account: The label of one account; all if left out.
 
         Returns:
             The states; none if the archive has no such order.
         """
-        number, span = text("order_no", order_no), span_of(None, None, account)
-        return list(self._reader.history(number, span, self.tz))
+        remarks: list[str] = []
+        states = list(self._reader.history(text("order_no", order_no), account, remarks))
+        _warn(remarks)
+        return states
 
     def fetches(
-        self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
+        self, start: Day | None = None, end: Day | None = None, *, account: Account = EVERY
     ) -> list[ArchiveFetch]:
         """Returns the log of responses and failures, in the order in which they were written.
 
         Args:
             start: The first day; all days if None.
             end: The last day (inclusive); ``start`` if None.
-            account: The label of one account, ``""`` for the one without a label; all if None.
+            account: The label of one account, ``None`` for no label; all if left out.
         """
         span = span_of(start, end, account)
-        with self._reader.log(span) as log:
-            lines = fetch_lines(log, span)
-            return [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in lines]
+        with self._store.lock:
+            log = self._reader.log()
+            known = fetches(log, span)
+            return [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
 
     def missing(
-        self, start: Day, end: Day | None = None, *, account: str | None = None, after: Clock = None
+        self, start: Day, end: Day | None = None, *, account: Account = EVERY, after: Clock = None
     ) -> list[MissingDay]:
         """Returns the days (inclusive) on which a book was not fetched.
 
@@ -448,47 +542,45 @@ class Archive:
         Args:
             start: The first day.
             end: The last day; ``start`` if None.
-            account: The label of one account, ``""`` for the one without a label; all if None.
+            account: The label of one account, ``None`` for no label; all if left out.
             after: A time of day in the archive's time zone, such as "15:30": responses received
-                earlier do not count for that day, because they may be incomplete.
+                earlier do not count for that day, because they may be incomplete. ``closes`` of the
+                archive if None.
         """
-        since = None if after is None else validate.time_of_day("after", after)
+        since = self._closes if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), end, account)
         days = dict.fromkeys(BOOKS, (span.first or date.min, span.last or date.max))
-
-        def counts(day: str, line: Line) -> bool:
-            due = datetime.combine(date.fromisoformat(day), since or time.min, self.tz)
-            return line["at"] is not None and ingest.time_of(line["at"]) >= due.astimezone(UTC)
-
-        with self._reader.log(span) as log:
-            is_session = self._reader.is_session
-            return coverage.gaps(log, span, days, is_session, counts if since else None)
+        counts = None if since is None else self._is_late_enough(since)
+        with self._store.lock:
+            return coverage.gaps(self._reader.log(), span, days, self._reader.sessions, counts)
 
     def verify(self) -> int:
-        """Reads everything and compares sizes and SHA-256 digests with the log.
+        """Reads everything: compares each body and each day's rows with their digests.
 
         Returns:
-            The number of rows that were checked.
+            The number of rows of days that were checked.
+
+        Raises:
+            ArchiveError: A file is damaged or lacks rows. A day's file is made again from the
+                responses by the next `fetch` or `add`.
         """
-        with explained(self.path, "read"):
-            log = Store(self._store.folder).verify()
-        self._reader.check_lost(log, Span())
-        return sum(sum(x["days"].values()) for x in log.lines.values() if x["repeats"] is None)
+        with explained(self.path, "read"), self._store.lock:
+            rows, problems = self._store.verify()
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise ArchiveError(f"{problems[0]}{more}", file=self.path)
+        return rows
 
     def files(self, name: str) -> list[str]:
-        """Returns the paths of the Parquet files of a book, for other engines.
-
-        They have earlier states too: see `scan` for the newest. Each row is in one of them.
+        """Returns the paths of the days' files of a book, for other engines.
 
         Args:
             name: ``"trades"`` or ``"orders"``.
         """
         if name not in list(KINDS):
             raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        with self._reader.log(Span()) as log:
-            lines = [line for line in log.lines.values() if line["book"] == name]
-            wanted = sorted((line["id"], month) for line in lines for month in months_of(line))
-            return sorted({file["place"] for file in self._store.find(log, wanted)})
+        days = self._store.folder.days(name)
+        return [days[day][0] for day in sorted(days)]
 
 
 def _warn(remarks: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""DuckDB databases in memory: one that reads and writes, and one for each folder of queries."""
+"""DuckDB databases in memory: one that reads and writes, and one for the files of a query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import atexit
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,15 +17,19 @@ from ..errors import ArchiveError
 duckdb = require("duckdb", "archive", "an archive")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Result = TypeVar("Result")
 
-_OPEN_DATABASES = 5  # the open one, and those that are locked to a folder
+Error: type[Exception] = duckdb.Error
+_OPEN_DATABASES = 5  # the open one, and those that can read the files of a query
+_GROUP = 20_480  # rows of a row group
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
+    # Files are replaced, within the second by which a cache would know them.
+    "enable_external_file_cache": "false",
     "temp_directory": "",
     "memory_limit": "50%",
 }
@@ -33,12 +37,13 @@ _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o suc
 _forked: list[Any] = []  # closing a parent's database would wait for its threads
 
 
-def _database(folder: str | None) -> Any:
+def _database(paths: tuple[str, ...] | None) -> Any:
     database = duckdb.connect(config=_CONFIGURATION)
-    database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
-    if folder is not None:
-        allowed = f"[{quoted(folder)}, {quoted(escaped(folder))}]"
-        database.execute(f"SET allowed_directories = {allowed}")
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    if paths is not None:
+        # An allowed folder would let a query read everything in it, and write into it.
+        allowed = sorted({name for path in paths for name in (path, escaped(path))})
+        database.execute(f"SET allowed_paths = [{', '.join(map(quoted, allowed))}]")
         database.execute("SET enable_external_access = false; SET lock_configuration = true")
     return database
 
@@ -58,24 +63,39 @@ if hasattr(os, "register_at_fork"):
 atexit.register(lambda: _shared.cache_clear())  # before DuckDB's types are destroyed
 
 
-def cursor(folder: str | None = None) -> Any:
-    """Returns a connection to the database that can only read a folder, or to the open one."""
-    return _shared(folder).cursor()
+def cursor(paths: Iterable[str] | None = None) -> Any:
+    """Returns a connection to the open database, or to one that can read some files alone."""
+    return _shared(None if paths is None else tuple(paths)).cursor()
 
 
 @contextmanager
-def connection(folder: str | None = None) -> Iterator[Any]:
-    """Opens a connection with views of its own; with a folder, it can read that and no more."""
-    with closing(cursor(folder)) as opened:
-        try:
-            yield opened
-        except duckdb.Error as error:
-            redacted(error)
-            raise
-        except RuntimeError as error:  # DuckDB raises it for a Ctrl-C on the main thread
-            if "interrupted" in str(error):
-                raise KeyboardInterrupt from None
-            raise
+def connection(paths: Iterable[str] | None = None) -> Iterator[Any]:
+    """Opens a connection with views of its own; with paths, it can read those and no more."""
+    with closing(cursor(paths)) as opened, interrupts(), redaction():
+        yield opened
+
+
+@contextmanager
+def redaction() -> Iterator[None]:
+    """Masks account numbers in errors of DuckDB."""
+    try:
+        yield
+    except duckdb.Error as error:
+        redacted(error)
+        raise
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Raises KeyboardInterrupt for what DuckDB raises of a Ctrl-C on the main thread."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if type(error) is RuntimeError and "nterrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def redacted(error: Exception) -> str:
@@ -115,17 +135,34 @@ def quoted_name(name: str) -> str:
 
 
 def parquet(paths: Iterable[str], options: str = "") -> str:
-    """Returns a table of files."""
-    listed = [quoted(escaped(path)) for path in paths]
-    union = "true" if len(listed) > 1 else "false"  # which takes time for one file too
-    return f"""read_parquet([{", ".join(listed)}], hive_partitioning = false,
-        union_by_name = {union}{options})"""
+    """Returns a table of files, which have the same columns unless options say otherwise."""
+    listed = ", ".join(quoted(escaped(path)) for path in paths)
+    return f"read_parquet([{listed}], hive_partitioning = false{options})"
 
 
 def is_damage(error: BaseException) -> bool:
     """Returns whether an error of DuckDB is one of the files and not of the query."""
     # DuckDB raises the base class for a broken page, and subclasses for mistakes in a query.
     return type(error) is duckdb.Error or _BROKEN.search(str(error)) is not None
+
+
+def write(
+    connection: Any, query: str, path: str, values: Sequence[Any] = (), note: str = ""
+) -> int:
+    """Writes the rows of a query to a Parquet file, with a note in its metadata."""
+    # The encodings of Parquet 2 halve a file; Bloom filters, a tenth of it, would serve no query.
+    more = f", KV_METADATA {{tradingdata: {quoted(note)}}}" if note else ""
+    statement = f"""COPY ({query}) TO {quoted(path)} (FORMAT parquet, PARQUET_VERSION V2,
+        WRITE_BLOOM_FILTER false, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {_GROUP},
+        USE_TMP_FILE false{more})"""
+    return int(connection.execute(statement, list(values)).fetchall()[0][0])
+
+
+@contextmanager
+def unless_damaged() -> Iterator[None]:
+    """Ends a block where a file cannot be read."""
+    with suppress(OSError, duckdb.Error):
+        yield
 
 
 @contextmanager
@@ -143,4 +180,4 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
                 f"{root} could not be written ({line}): check its disk, quota and "
                 "permissions, and try again; what it holds is unchanged"
             )
-        raise ArchiveError(message, file=root) from error
+        raise ArchiveError(message, file=getattr(error, "filename", None) or root) from error

@@ -1,161 +1,314 @@
-"""Where the files of an archive are: a folder of a disk, or object storage.
+"""The folder of an archive: names, drafts, modes, settings, and the one lock.
 
-Paths are relative to the root. What is missing is a FileNotFoundError.
+    README.md, archive.json          what is here; the settings
+    trades/<day>.parquet             the trades of a day; orders/ likewise
+    responses/<month>/*.parquet      what was received, as it was received
+    drafts/                          files that are not finished
+    archive.lock                     held by whoever changes days
+
+Every file is written in ``drafts``, synced, and renamed; so a reader sees all of it or nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import os
-import shutil
-import tempfile
+import re
+import secrets
+import stat
 import time
-import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from .._util.optional_imports import require
-from .._util.platform import flush_folder, make_private
+from .._util.platform import file_lock, flush_folder, make_private
+from ..errors import ArchiveError
 
-Source = bytes | Callable[[str], None]  # the content of a file, or what writes it
+Json = dict[str, Any]
+Source = bytes | Callable[[str], object]  # the content of a file, or what writes it
+Signature = tuple[int, int, int]  # inode, time of change and size of a file
+
+FORMAT = 5
+_SETTINGS, _LOCK, DRAFTS, RESPONSES = "archive.json", "archive.lock", "drafts", "responses"
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.parquet")
+_RESPONSES = re.compile(r"\d{4}-\d\d-\d\d(T\d{6}Z)?-[0-9a-f]{12}\.parquet")
+_MONTH = re.compile(r"\d{4}-\d\d")
+_ABANDONED = 86_400.0  # seconds after which a draft is removed
+_RENAMING = 1.0  # seconds for which a file may be open in another program (Windows)
+_PROBE = 65_536  # bytes that must fit before anything is fetched
+_CANNOT = {
+    getattr(errno, name, 0)
+    for name in "EINVAL ENOTSUP EOPNOTSUPP ENOSYS EPERM EACCES EBADF EISDIR".split()
+}
+
+_README = """\
+# An archive of tradingdata
+
+`trades/` and `orders/` have one Parquet file for each day: each trade once, each order (each leg)
+once, in the newest state that was received, of all accounts. Any engine reads them:
+
+    pandas.read_parquet("trades")
+    polars.read_parquet("trades/*.parquet")
+    duckdb.sql("SELECT day, account, sum(trade_value) FROM 'trades/*.parquet' GROUP BY ALL")
+
+`received_at` is when that state was received, `last_seen` when a complete response last showed the
+record (unchanged responses are not counted). Trades that the service took back later:
+
+    FROM (FROM 'trades/*.parquet' SELECT *, max(last_seen) OVER (PARTITION BY day, account) AS last)
+    WHERE last_seen < last
+
+`responses/` has what was received and each failed request, with the bodies: the evidence, and the
+log. A day is made of it again if its file is lost or damaged. `archive.json` has the settings.
+`drafts/` has files that are not finished, `archive.lock` the name of the process that is writing.
+
+Copy the whole folder as a backup, at any time. Change it with tradingdata only.
+"""
 
 
-class Disk:
-    """A folder of a local or shared disk, which only its owner may read."""
-
-    renames = True  # a file is written as a draft, and gets its name when it is complete
+class Folder:
+    """The files of an archive in a folder of a local or shared disk."""
 
     def __init__(self, root: str) -> None:
         self.root = root
 
-    def local(self, path: str) -> str:
-        """Returns the path of a local file with the content of a file."""
-        return os.path.join(self.root, *path.split("/")) if path else self.root
+    def path(self, *parts: str) -> str:
+        """Returns the path of a file."""
+        return os.path.join(self.root, *parts)
 
-    def names(self, folder: str) -> set[str]:
-        """Returns the names in a folder; none if there is no such folder."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            return set(os.listdir(self.local(folder)))
-        return set()
+    # -- reading --
 
-    def read(self, path: str) -> bytes:
-        """Returns the content of a file."""
-        with open(self.local(path), "rb", buffering=0) as file:
-            return file.read()
+    def days(self, book: str) -> dict[str, tuple[str, Signature]]:
+        """Returns the path and the signature of each day's file, by day."""
+        return {
+            match[1]: (entry.path, signature(entry.stat()))
+            for entry in _scan(self.path(book))
+            if (match := _DAY.fullmatch(entry.name))
+        }
 
-    def create(self, path: str, content: bytes) -> None:
-        """Writes a file at once, unless it exists."""
-        draft = f".{path}-{os.getpid()}-{time.monotonic_ns()}.draft"
-        self.put(draft, content)
-        make_private(self.root)  # also if the folder existed before
-        with suppress(FileExistsError):
-            os.link(self.local(draft), self.local(path))
-        self.remove(draft)
-        self.sync("")
-        flush_folder(os.path.dirname(self.root))
+    def responses(self) -> set[str]:
+        """Returns the paths of the files of responses, below the folder.
 
-    def put(self, path: str, source: Source) -> tuple[int, str]:
-        """Writes and syncs a file, bytes or what a function writes; returns size and SHA-256."""
-        target = self.local(path)
-        _make_folder(os.path.dirname(target), self.root)
-        if not isinstance(source, bytes):
-            source(target)
-            source = self.read(path)
-        else:
-            with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(source)
-        with open(target, "rb+") as file:
-            make_private(target)
-            os.fsync(file.fileno())
-        return len(source), hashlib.sha256(source).hexdigest()
+        A folder is listed until two listings agree: one that was taken while files were joined may
+        lack both the old and the new ones.
+        """
+        previous = None
+        while True:
+            paths = {
+                f"{RESPONSES}/{month.name}/{entry.name}"
+                for month in _scan(self.path(RESPONSES))
+                if _MONTH.fullmatch(month.name)
+                for entry in _scan(month.path)
+                if _RESPONSES.fullmatch(entry.name)
+            }
+            if paths == previous:
+                return paths
+            previous = paths
 
-    def rename(self, old: str, new: str) -> None:
-        """Renames a file."""
-        os.replace(self.local(old), self.local(new))
+    # -- writing --
 
-    def sync(self, folder: str) -> None:
-        """Makes the names in a folder outlast a loss of power."""
-        flush_folder(self.local(folder))
+    def check_writable(self) -> None:
+        """Raises OSError if nothing can be written."""
+        with self._draft() as path:
+            _write(path, bytes(_PROBE))
 
-    def remove(self, path: str) -> None:
-        """Removes a file."""
-        os.remove(self.local(path))
+    def put(self, source: Source, *parts: str) -> None:
+        """Writes a file, which outlasts a loss of power when this returns."""
+        target = self.path(*parts)
+        with self._draft() as path:
+            _write(path, source)
+            with suppress(OSError):
+                os.chmod(path, self._mode() & 0o666)
+            with open(path, "rb+") as file:
+                os.fsync(file.fileno())
+            self._make(os.path.dirname(target))
+            _rename(path, target)
+        sync(os.path.dirname(target))
 
-    def age(self, path: str) -> float:
-        """Returns the seconds since a file was written."""
-        return time.time() - os.stat(self.local(path)).st_mtime
-
-
-def _make_folder(folder: str, root: str) -> None:
-    """Makes a folder in which only its owner may do anything, and those above it."""
-    if os.path.isdir(folder):
-        return
-    above = os.path.dirname(folder)
-    if folder != root or not os.path.isdir(above):
-        _make_folder(above, root)
-    with suppress(FileExistsError):
-        os.mkdir(folder, 0o700)
-    flush_folder(above)
-
-
-class Objects:
-    """Object storage by fsspec, in which an object is put whole and never renamed.
-
-    Has the methods of `Disk`. Row files are downloaded once, into a folder of this process.
-    """
-
-    renames = False
-
-    def __init__(self, root: str, options: dict[str, Any] | None = None) -> None:
-        fsspec = require("fsspec", "s3", "an archive in object storage")
-        self.root = root.rstrip("/")
-        self._files, self._base = fsspec.core.url_to_fs(self.root, **(options or {}))
-        self._copies = tempfile.mkdtemp(prefix="tradingdata-")
-        weakref.finalize(self, shutil.rmtree, self._copies, ignore_errors=True)
-
-    def local(self, path: str) -> str:  # noqa: D102
-        copy = os.path.join(self._copies, *path.split("/")).rstrip("/")
-        if path and not os.path.exists(copy):
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            draft = f"{copy}.{time.monotonic_ns()}"
-            with open(draft, "wb") as file:
-                file.write(self.read(path))
-            os.replace(draft, copy)
-        return copy
-
-    def names(self, folder: str) -> set[str]:  # noqa: D102
-        self._files.invalidate_cache()
+    def remove(self, *parts: str) -> None:
+        """Removes a file, if it is there."""
+        path = self.path(*parts)
         with suppress(FileNotFoundError):
-            names = self._files.ls(f"{self._base}/{folder}", detail=False)
-            return {name.rstrip("/").rpartition("/")[2] for name in names}
-        return set()
+            os.remove(path)
+        sync(os.path.dirname(path))
 
-    def read(self, path: str) -> bytes:  # noqa: D102
-        return bytes(self._files.cat_file(f"{self._base}/{path}"))
+    def sweep(self) -> None:
+        """Removes drafts that a program left a day ago."""
+        for entry in _scan(self.path(DRAFTS)):
+            with suppress(OSError):
+                if time.time() - entry.stat().st_mtime > _ABANDONED:
+                    os.remove(entry.path)
 
-    def create(self, path: str, content: bytes) -> None:  # noqa: D102
+    @contextmanager
+    def _draft(self) -> Iterator[str]:
+        self._make(self.path(DRAFTS))
+        path = self.path(DRAFTS, secrets.token_hex(16))
+        try:
+            yield path
+        finally:
+            with suppress(FileNotFoundError):  # it has its name
+                os.remove(path)
+
+    def _mode(self) -> int:
+        return stat.S_IMODE(os.stat(self.root).st_mode)
+
+    def _make(self, folder: str) -> None:
+        """Makes a folder, and those above it, with the mode of the archive's."""
+        if os.path.isdir(folder):
+            return
+        above = os.path.dirname(folder)
+        is_inside = folder.startswith(os.path.join(self.root, ""))
+        if folder != above:
+            self._make(above)
         with suppress(FileExistsError):
-            self._files.pipe_file(f"{self._base}/{path}", content, mode="create")
+            os.mkdir(folder, 0o700)
+            with suppress(OSError):
+                if is_inside:
+                    os.chmod(folder, self._mode())
+                else:
+                    make_private(folder)
+        sync(above)
 
-    def put(self, path: str, source: Source) -> tuple[int, str]:  # noqa: D102
-        if not isinstance(source, bytes):
-            with tempfile.TemporaryDirectory(dir=self._copies) as folder:
-                draft = os.path.join(folder, "draft")
-                source(draft)
-                with open(draft, "rb") as file:
-                    source = file.read()
-        self._files.pipe_file(f"{self._base}/{path}", source)
-        return len(source), hashlib.sha256(source).hexdigest()
+    @contextmanager
+    def locked(self, patience: float, remarks: list[str]) -> Iterator[bool]:
+        """Holds the archive's lock, or yields False if others hold it for longer."""
+        self._make(self.root)
+        path = self.path(_LOCK)
+        with file_lock(path, patience) as (is_held, problem):
+            if problem:
+                remarks.append(f"{path}: {problem}")
+            with suppress(OSError):
+                os.chmod(path, self._mode() & 0o666)
+            yield is_held
 
-    def rename(self, old: str, new: str) -> None:  # noqa: D102
-        raise NotImplementedError
+    # -- settings --
 
-    def sync(self, folder: str) -> None:
-        """Does nothing: what was put is there."""
+    def settings(self) -> Json | None:
+        """Returns the settings, or None if there is no archive."""
+        path = self.path(_SETTINGS)
+        try:
+            with open(path, "rb") as file:
+                content = file.read()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        with suppress(ValueError, LookupError, AttributeError, TypeError):  # damaged
+            settings: Json = json.loads(content)
+            if settings.pop("seal") == _seal(settings):
+                return settings
+        raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
 
-    def remove(self, path: str) -> None:  # noqa: D102
-        self._files.rm_file(f"{self._base}/{path}")
+    def write_settings(self, settings: Json) -> None:
+        """Writes the settings; hold the lock."""
+        content = json.dumps(settings | {"seal": _seal(settings)}, indent=2)
+        self.put(content.encode() + b"\n", _SETTINGS)
 
-    def age(self, path: str) -> float:  # noqa: D102
-        return time.time() - float(self._files.modified(f"{self._base}/{path}").timestamp())
+    def settled(self, wanted: Json, *, create: bool, patience: float) -> Json:
+        """Returns the settings of the archive, which is created with these if there is none.
+
+        Raises:
+            ArchiveError: There is no archive, or one with other settings.
+        """
+        known = self.settings()
+        if known is None:
+            self._check_new(create=create)
+            with self.locked(patience, []) as held:
+                known = self.settings()  # another program may have made it meanwhile
+                if known is None and held:
+                    known = {"tradingdata": FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
+                    known |= {
+                        "calendar": None,
+                        **{k: v for k, v in wanted.items() if v is not None},
+                    }
+                    self.put(_README.encode(), "README.md")
+                    self.write_settings(known)
+            if known is None:
+                raise ArchiveError(
+                    f"{self.root} is being created by another program: try again", file=self.root
+                )
+        fixed = {x: value for x, value in wanted.items() if x not in ("calendar", "schema")}
+        changed = [x for x in fixed if fixed[x] not in (None, known.get(x))]
+        if (version := known.get("tradingdata")) != FORMAT:
+            problem = (
+                f"has format {version}, and this version of tradingdata reads {FORMAT}: choose "
+                "another path"
+            )
+        elif changed:
+            problem = (
+                f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass "
+                "that, or use another path"
+            )
+        else:
+            return known
+        raise ArchiveError(f"{self.root} {problem}", file=self.root)
+
+    def _check_new(self, *, create: bool) -> None:
+        """Raises ArchiveError unless the folder may become an archive."""
+        root = self.root
+        names = sorted(os.listdir(root)) if os.path.isdir(root) else []
+        ours = ("README.md", _LOCK, DRAFTS, "lost+found")  # of a program that was killed
+        strange = [name for name in names if not name.startswith(".") and name not in ours]
+        if strange or (os.path.lexists(root) and not os.path.isdir(root)):
+            kind = f"a folder with other files ({strange[0]})" if strange else "a file"
+            problem = f"{root} is {kind}, not an archive of this format: choose another path"
+        elif not create:
+            problem = (
+                f"there is no archive at {root}: check the path, mount its disk, restore a backup, "
+                "or create one with `create=True` or `tradingdata archive fetch`"
+            )
+        else:
+            return
+        raise ArchiveError(problem, file=root)
+
+
+def signature(status: os.stat_result) -> Signature:
+    """Returns what changes when a file is replaced."""
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def signature_of(path: str) -> Signature | None:
+    """Returns the signature of a file, or None if it is not there."""
+    with suppress(FileNotFoundError):
+        return signature(os.stat(path))
+    return None
+
+
+def sync(folder: str) -> None:
+    """Makes the names in a folder outlast a loss of power, where the file system can."""
+    try:
+        flush_folder(folder)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+
+
+def _scan(folder: str) -> list[os.DirEntry[str]]:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        return list(entries)
+    return []
+
+
+def _write(path: str, source: Source) -> None:
+    if not isinstance(source, bytes):
+        source(path)
+        return
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(source)
+
+
+def _rename(old: str, new: str) -> None:
+    """Renames a file; on Windows one that is open must be closed first, so this waits."""
+    until = time.monotonic() + _RENAMING
+    while True:
+        try:
+            os.replace(old, new)
+        except PermissionError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _seal(settings: Json) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

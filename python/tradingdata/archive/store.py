@@ -1,487 +1,371 @@
-"""The files of an archive; the only module that knows where they are.
+"""Stores responses, folds them into days, and finds what a reader needs.
 
-Every file is written once, under a name that nobody else chooses, and never changed. The archive is
-the union of responses by their id. So no writer can conflict with another, or with a compaction.
-
-    archive.json                        the settings
-    log/2026-11/<commit>-<hash>.json    a commit; the hash is that of its content
-    trades/month=2026-11/<commit>.parquet, orders/month=2026-11/<commit>.parquet
-
-A commit writes drafts of its row files and of its log file, renames the row files, and then the log
-file, which is the commit. A row file that neither a log file nor a draft of one names has lost it.
+Storing needs no lock: a response that is placed is stored. Folding does, and whoever holds the lock
+folds everything that is missing, whoever placed it. A reader locks and writes nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import secrets
 import threading
-import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import ArchiveError
-from . import views
-from .coverage import Json, Log, in_words, months_of
-from .folder import Disk, Objects, Source
+from . import databases, days
+from .coverage import Span
+from .days import BOOKS, Damaged, Day, Decoder, Note
+from .folder import RESPONSES, Folder, Signature, signature_of
+from .responses import Log, Responses
 
-# What writes the rows of responses, each in a file: the book, the month, the files and the number.
-Merge = Callable[[str, str, list[tuple[str, str]], int], Source]
-
-BOOKS = ("orders", "trades")
-_RETENTION = timedelta(days=1)  # how long merged files stay, for readers that listed them before
-_MANY = 500  # log files of a closed month, which are then merged
-_MERGED = ".merged"  # the suffix of row files that were merged, which no engine then reads
-_DRAFT = ".draft"
-_TIME = "%Y%m%dT%H%M%S%f"
+PATIENCE = 30.0  # seconds that a writer waits for others before it leaves the day to them
+_NEWEST = 3  # days in which a client of another label is looked for
+_ROUNDS = 8  # times that a writer looks for what others placed meanwhile
 
 
-class Rows(NamedTuple):
-    """A row file to write: the book, the month of its days, how many rows, and what writes it."""
+class Found(NamedTuple):
+    """The days of a book that a reader asked for.
 
-    book: str
-    month: str
-    rows: int
-    source: Source
+    Attributes:
+        files: The files to read.
+        listed: All files of these days, with what they were when they were listed.
+        rows: Days that are folded in memory, because their files lack something.
+        lost: Whether values did not fit.
+    """
+
+    files: list[str]
+    listed: list[tuple[str, Signature]]
+    rows: list[tuple[str, days.Rows]]
+    lost: bool
 
 
 class Store:
-    """Commits and reads; may be used by any number of threads and processes at once.
+    """The files of an archive; used by any number of threads at once.
 
     Args:
-        folder: Where the files are.
-        now: What returns the time, an aware one.
+        root: The folder.
     """
 
-    def __init__(self, folder: Disk | Objects, now: Callable[[], datetime] | None = None) -> None:
-        self.folder = folder
-        self._now = now or (lambda: datetime.now(UTC))
-        self._renew()
+    def __init__(self, root: str) -> None:
+        self.folder = Folder(root)
+        self.responses = Responses(self.folder)
+        self._lock, self._process = threading.RLock(), os.getpid()
+        self._notes: dict[str, tuple[Signature, Note | None]] = {}
+        self._settled: dict[tuple[str, str], tuple[Signature, object]] = {}
 
-    def _renew(self) -> None:
-        self._log = Log()
-        self._names: dict[str, set[str]] = {}  # by folder of the log, of which `_log` was made
-        self._lock = threading.RLock()
-        self._process = os.getpid()
+    @property
+    def root(self) -> str:
+        """The folder."""
+        return self.folder.root
 
     @property
     def lock(self) -> threading.RLock:
         """What is held while the log is used, of this process."""
         if self._process != os.getpid():  # another thread may have held it when this was forked
-            self._renew()
+            self.__init__(self.root)  # type: ignore[misc]
         return self._lock
 
-    @property
-    def root(self) -> str:
-        """The folder or address."""
-        return self.folder.root
-
-    def check_writable(self) -> None:
-        """Raises OSError if nothing can be written."""
-        probe = f"log/.{secrets.token_hex(8)}{_DRAFT}"
-        try:
-            self.folder.put(probe, bytes(65_536))
-        finally:
-            with suppress(FileNotFoundError):
-                self.folder.remove(probe)
-
-    def settings(self, new: Json | None = None) -> Json | None:
-        """Returns the settings, which these become if the archive is a new one."""
-        if new is not None:
-            content = json.dumps(new | {"seal": _seal(new)}, indent=2)
-            self.folder.create("archive.json", content.encode())
-        with suppress(ValueError, LookupError, AttributeError, TypeError):  # damaged
-            try:
-                settings: Json = json.loads(self.folder.read("archive.json"))
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-            if settings.pop("seal") == _seal(settings):
-                return settings
-        path = f"{self.root}/archive.json"
-        raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
-
     def log(self) -> Log:
-        """Returns the log with everything that was written before the call; hold the lock."""
-        for _ in range(5):
-            folders = [f"log/{month}" for month in self.folder.names("log")]
-            names = {folder: self.folder.names(folder) for folder in folders}
-            if names == self._names and not self._log.damaged:  # files never change
-                return self._log
-            paths = {f"{folder}/{name}" for folder in names for name in names[folder]}
-            damaged: dict[str, str] = {}
-            contents: dict[str, Json] = {}
-            try:
-                for path in paths - self._log.commits.keys():
-                    if path.endswith(".json"):
-                        content = self.folder.read(path)
-                        digest = path.rpartition("-")[2].removesuffix(".json")
-                        if hashlib.sha256(content).hexdigest()[: len(digest)] == digest:
-                            contents[path] = json.loads(content)
-                        else:
-                            damaged[_commit_of(path)] = f"{path} is not as it was written"
-            except FileNotFoundError:  # it was merged and deleted meanwhile
-                continue
-            self._log = self._log.update(contents, paths)
-            self._log.damaged = damaged
-            self._log.drafts = {_commit_of(path) for path in paths if path.endswith(_DRAFT)}
-            self._names = names
-            return self._log
-        raise ArchiveError(f"{self.root} is changing all the time: try again later", file=self.root)
+        """Returns the log with everything that was stored before the call; hold the lock."""
+        return self.responses.refresh()
 
-    def commit(self, lines: Sequence[Json], tables: Sequence[Rows]) -> None:
-        """Stores lines and rows; when it returns, they outlast a loss of power.
+    # -- writing --
 
-        Each line lacks only ``commit``, the name of the commit, which is added to it.
+    def settle(self, decoder: Decoder, remarks: list[str], *, required: bool = False) -> None:
+        """Folds all responses that are not in their days yet.
+
+        What keeps it from doing so is a remark, or raised if it is required.
         """
-        with self.lock:
-            heads = self.log().heads()
-        name = _commit_name(self._now())
-        for line in lines:
-            line["commit"] = name
-        self._write(name, {"commits": [name], "saw": heads, "lines": lines}, tables)
-
-    def _write(self, name: str, content: Json, tables: Sequence[Rows]) -> None:
-        folder, month = self.folder, f"log/{name[:4]}-{name[4:6]}"
-        begun = f"{month}/.{name}-begun{_DRAFT}"
-        files: list[Json] = []
-        written: list[tuple[str, str]] = []  # drafts and final names, the latest first
-
-        def put(path: str, source: Source) -> tuple[int, str]:
-            parent, _, last = path.rpartition("/")
-            draft = f"{parent}/.{last}{_DRAFT}" if folder.renames else path
-            written.insert(0, (draft, path))
-            return folder.put(draft, source)
-
+        stored = "" if required else "stored, but not yet in its day"
         try:
-            if not folder.renames:
-                put(begun, b"")
-            for table in tables:
-                path = f"{table.book}/month={table.month}/{name}.parquet"
-                size, digest = put(path, table.source)
-                facts = {"book": table.book, "month": table.month, "rows": table.rows}
-                files.append(facts | {"path": path, "bytes": size, "sha256": digest})
-            body = json.dumps(content | {"files": files}, separators=(",", ":")).encode()
-            log = f"{month}/{name}-{hashlib.sha256(body).hexdigest()[:32]}.json"
-            if not folder.renames:
-                folder.age(begun)  # raises if a sweep has removed it as abandoned
-            put(log, body)
-            if not folder.renames:
-                # Others may rely on the commit now, so it is taken back only if rows are gone.
-                try:
-                    folder.age(begun)
-                except FileNotFoundError:
-                    for file in files:
-                        folder.age(file["path"])
-            else:
-                if tables:  # a row file has a log file, or a draft of one, at every moment
-                    folder.sync(month)
-                for draft, path in reversed(written[1:]):
-                    folder.rename(draft, path)
-                for parent in {file["path"].rpartition("/")[0] for file in files}:
-                    folder.sync(parent)
-                folder.rename(*written[0])
-        except BaseException:
-            # Remove row files before the draft that announces them.
-            for path in (path for place in (1, 0) for path in (x[place] for x in written)):
-                with suppress(OSError):
-                    folder.remove(path)
-            raise
-        if folder.renames:
-            folder.sync(month)
-        else:
-            with suppress(OSError):
-                folder.remove(begun)
+            with self.folder.locked(PATIENCE, remarks) as is_held:
+                if is_held:
+                    with self.lock:
+                        self._settle(decoder, remarks)
+                    return
+            problem = f"other programs have held {self.root}/archive.lock for {PATIENCE:.0f} s"
+        except (OSError, databases.Error) as error:
+            if required:
+                raise
+            problem = " ".join(databases.redacted(error).split())[:400]
+        if required:
+            raise ArchiveError(f"{problem}: try again", file=self.root)
+        remarks.append(f"{stored} ({problem}): the next `fetch` or `add` puts it there")
 
-    def find(self, log: Log, wanted: Iterable[tuple[str, str]]) -> list[Json]:
-        """Returns a row file that is there for each response and month of its rows.
-
-        Raises:
-            ArchiveError: A row file is missing.
-        """
-        names: dict[str, set[str]] = {}
-        placed = []
-        for identity, month in wanted:
-            files = log.files.get((identity, month), [])
-            file = next((x for x in reversed(files) if self._place(x, names)), None)
-            if file is None:
-                raise self._damaged(log.lines[identity], month, files)
-            placed.append(file | {"place": self.folder.local(self._place(file, names) or "")})
-        return placed
-
-    def _place(self, file: Json, names: dict[str, set[str]]) -> str | None:
-        """Returns where a row file is, or None; fills the names of folders."""
-        parent, _, name = file["path"].rpartition("/")
-        if parent not in names:
-            names[parent] = self.folder.names(parent)
-        suffix = next((suffix for suffix in ("", _MERGED) if name + suffix in names[parent]), None)
-        return None if suffix is None else f"{file['path']}{suffix}"
-
-    def _damaged(self, line: Json, month: str, files: Sequence[Json]) -> ArchiveError:
-        path = files[-1]["path"] if files else f"{line['book']}/month={month}"
-        path = f"{self.root}/{path}"
-        days = in_words(min(line["days"]), max(line["days"]))
-        error = ArchiveError(
-            f"{path} is missing or not as it was written, which has the {line['book']} of {days}: "
-            "restore a backup, or add the response again",
-            file=path,
-        )
-        error.__cause__ = FileNotFoundError(path)  # or it was merged meanwhile
-        return error
-
-    def is_intact(self, file: Json) -> bool:
-        """Returns whether each byte of a row file is as it was written."""
-        with suppress(OSError):
-            place = self._place(file, {}) or file["path"]
-            return bool(hashlib.sha256(self.folder.read(place)).hexdigest() == file["sha256"])
-        return False
-
-    def is_sound(self, log: Log, line: Json, *, intact: bool = False) -> bool:
-        """Returns whether the rows of a line are there; if ``intact``, as they were written."""
-        is_there = self.is_intact if intact else lambda file: self._place(file, {}) is not None
-        files = [log.files.get((line["id"], month), []) for month in months_of(line)]
-        return all(any(map(is_there, copies)) for copies in files)
-
-    def lost(
-        self, log: Log, months: Collection[str] | None = None
-    ) -> list[tuple[str, Sequence[str]]]:
-        """Returns what of commits whose log file is damaged or missing was not stored again.
-
-        Args:
-            log: The log.
-            months: Where to look for row files; everywhere if None.
-
-        Returns:
-            What is wrong with each, in words, and its days as far as they are known.
-        """
-        absent: set[str] | None = None
-        for wait in (0, 0.02, 0):
-            rows: dict[str, list[str]] = {}  # files that no log file names, by commit
-            for folder in (f"{book}/{x}" for book in BOOKS for x in self.folder.names(book)):
-                if months is None or folder.partition("=")[2] in months:
-                    for name in self.folder.names(folder):
-                        if name.endswith(".parquet") and f"{folder}/{name}" not in log.contents:
-                            rows.setdefault(_commit_of(name), []).append(f"{folder}/{name}")
-            here = (log.saw.keys() | rows.keys()) - log.drafts - log.known
-            # Others may begin commits, and rename files, while folders are listed.
-            absent = here if absent is None else here & absent
-            if not absent - log.damaged.keys():
-                break
-            time.sleep(wait)
+    def _settle(self, decoder: Decoder, remarks: list[str]) -> None:
+        self._widen()
+        for _ in range(_ROUNDS):
             log = self.log()
-        problems = []
-        for name in sorted((log.damaged.keys() | (absent or set())) - log.known):
-            problem = log.damaged.get(name) or f"the log file of the commit {name} is missing"
-            if days := self._days_lost(log, name, rows.get(name, [])):
-                problems.append((problem, days))
-        return problems
+            if log.erased:
+                self.responses.erase()
+                log = self.log()
+            listed = log.files.keys() | set()
+            for book in BOOKS:
+                files = self.folder.days(book)
+                self._read_notes(files.values())
+                for day in sorted(files.keys() | self._days(book)):
+                    path, signature = files.get(
+                        day, (self.folder.path(book, f"{day}.parquet"), None)
+                    )
+                    wanted = log.effective(book, day)
+                    known = self._settled.get((book, day))
+                    if known is None or known[0] != signature or known[1] is not wanted:
+                        self._fold(book, day, path, signature, decoder, remarks)
+                        if current := signature_of(path):
+                            self._settled[book, day] = current, wanted
+            if self.log().files.keys() == listed:
+                break
+        self.responses.join(datetime.now(UTC))
+        self.folder.sweep()
 
-    def _days_lost(self, log: Log, name: str, files: Sequence[str]) -> Sequence[str]:
-        """Returns the days of a lost commit of which something was not stored again."""
-        day = f"{name[:4]}-{name[4:6]}-{name[6:8]}"
-        days: Sequence[str] = log.saw[name]["days"] if name in log.saw else [day]
-        try:
-            rows = views.days_in([self.folder.local(path) for path in files])
-        except views.Error:
-            return days
-        if rows:
-            return [day for identity, day in rows if identity not in log.lines]
-        if name in log.saw:
-            return [] if log.lines.keys() >= set(log.saw[name]["ids"]) else days
-        # It is the newest commit, which no other names, and it has no rows.
-        later = [x for x in log.lines.values() if x["commit"] > name and x["sha256"]]
-        return [] if any(day in line["days"] for line in later) else days
+    def _days(self, book: str) -> set[str]:
+        """Returns the days of which there is a response."""
+        log = self.responses.log
+        return {
+            day
+            for (name, day), accounts in log.days.items()
+            if name == book
+            and any(x.error is None for entries in accounts.values() for x in entries)
+        }
 
-    def compact(self, merge: Merge, *, many: bool = False) -> int:
-        """Merges the commits of each month into one, and deletes what was merged a day ago.
+    def _fold(
+        self,
+        book: str,
+        day: str,
+        path: str,
+        signature: Signature | None,
+        decoder: Decoder,
+        remarks: list[str],
+    ) -> None:
+        log = self.responses.log
+        note = self._note(book, day, path, signature, remarks) if signature else None
+        if note is None or not note.has(log.effective(book, day), len(log.erased)):
+            self._put(self._folded(book, day, path, note, decoder, remarks))
 
-        Any number of compactions may run at once, beside readers and writers.
+    def _put(self, day: Day) -> None:
+        name = f"{day.note.day}.parquet"
+        self.folder.put(lambda draft: days.write(draft, day), day.note.book, name)
 
-        Args:
-            merge: What writes the rows of a month.
-            many: Whether to merge earlier months alone, and those that have many commits.
+    def _folded(
+        self,
+        book: str,
+        day: str,
+        path: str,
+        note: Note | None,
+        decoder: Decoder,
+        remarks: list[str],
+    ) -> Day:
+        """Returns a day as it is to be; what is wrong is a remark."""
+        old, log = None, self.responses.log
+        if note is not None:
+            try:
+                old = days.read(path, note)
+            except Damaged as error:
+                remarks.append(f"{error}: it was folded again from its responses")
+        day_now, orphans = days.folded(
+            book,
+            day,
+            old,
+            log.effective(book, day),
+            lambda identity: identity in log.entries or identity in log.erased,
+            len(log.erased),
+            self.responses.bodies,
+            decoder,
+        )
+        if orphans:
+            remarks.append(
+                f"{path} has {orphans} rows of responses that {self.root}/{RESPONSES} lacks or "
+                "that are damaged there: they are kept; restore a backup of that folder"
+            )
+        return day_now
 
-        Returns:
-            By how many the number of log files and row files that are read decreased.
-        """
-        with self.lock:
-            months = [folder.split("/")[1] for folder, x in self._names.items() if len(x) > _MANY]
-        due = {month for month in months if month < f"{self._now():%Y-%m}"}
-        if many and not due:
-            return 0
-        own = Store(self.folder, self._now)  # with its own lock, so that readers need not wait
-        log = own.log()
-        if lost := own.lost(log):
+    def _note(
+        self, book: str, day: str, path: str, signature: Signature, remarks: list[str]
+    ) -> Note | None:
+        """Returns the note of a file, or None with a remark if it is damaged."""
+        self._read_notes([(path, signature)])
+        note = self._notes[path][1]
+        if note is None or (note.book, note.day) != (book, day):
+            wrong = "damaged" if note is None else f"the file of the {note.book} of {note.day}"
+            remarks.append(f"{path} is {wrong}: it was folded again from its responses")
+            return None
+        return note
+
+    def _read_notes(self, files: Iterable[tuple[str, Signature]]) -> None:
+        fresh = [
+            (path, signature)
+            for path, signature in files
+            if self._notes.get(path, (None,))[0] != signature
+        ]
+        if not fresh:
+            return
+        with databases.connection() as opened:
+            for some in (fresh, *([one] for one in fresh)):
+                try:
+                    found = days.notes_of(opened, [path for path, _ in some])
+                except (databases.Error, OSError, Damaged, ValueError):
+                    found = {}
+                for path, signature in some:
+                    self._notes[path] = signature, found.get(path)
+                if all(self._notes[path][1] is not None for path, _ in fresh):
+                    break
+
+    def _widen(self) -> None:
+        """Rewrites the days of a version with fewer fields, before one is written with more."""
+        settings, schema = self.folder.settings() or {}, schema_of()
+        known = settings.get("schema", schema)
+        if known == schema:
+            return
+        if any(set(known[book]) - set(schema[book]) for book in BOOKS):
             raise ArchiveError(
-                f"{self.root} is damaged ({lost[0][0]}): restore a backup, or add the "
-                "response again, before it is compacted",
+                f"{self.root} has fields that this version of tradingdata lacks: install the "
+                "version that wrote it, or a newer one",
                 file=self.root,
             )
-        before = _count(log)
-        paths_of: dict[str, list[str]] = {}
-        for path in sorted(log.commits.keys() - log.merged().keys()):
-            paths_of.setdefault(path.split("/")[1], []).append(path)
-        for month, paths in paths_of.items():
-            if len(paths) > 1 and (not many or month in due):
-                own._merge(log, month, paths, merge)
-        own._sweep(own.log())
-        return before - _count(own.log())
+        for book in BOOKS:
+            for path, signature in self.folder.days(book).values():
+                self._read_notes([(path, signature)])
+                if note := self._notes[path][1]:
+                    with suppress(Damaged):
+                        day = days.read(path, note)
+                        self._put(day)
+        self.folder.write_settings(settings | {"schema": schema})
 
-    def _merge(self, log: Log, month: str, paths: list[str], merge: Merge) -> None:
-        inputs = [log.commits[path] for path in paths]
-        lines = {line["id"]: log.lines[line["id"]] for commit in inputs for line in commit["lines"]}
-        commits = sorted({name for commit in inputs for name in commit["commits"]})
-        last = datetime.strptime(_commit_of(paths[-1])[:21], _TIME).replace(tzinfo=UTC)
-        name = _commit_name(max(self._now(), last + timedelta(microseconds=1)))
-        # The name stays in its month, whatever the clock says now.
-        if f"{name[:4]}-{name[4:6]}" != month:
-            name = _commit_name(last + timedelta(microseconds=1))
-        seen = {saw["commit"] for commit in inputs for saw in commit["saw"]}
-        saw = [log.saw[name] for name in sorted(seen.difference(commits))]
-        wanted: dict[tuple[str, str], list[str]] = {}
-        for line in lines.values():
-            for part in months_of(line):
-                wanted.setdefault((line["book"], part), []).append(line["id"])
-        tables = []
-        for (book, part), ids in sorted(wanted.items()):
-            files = [x["place"] for x in self.find(log, [(one, part) for one in ids])]
-            days = [day for one in ids for day in lines[one]["days"].items()]
-            rows = sum(count for day, count in days if day.startswith(part))
-            source = merge(book, part, [*zip(files, ids, strict=True)], rows)
-            tables.append(Rows(book, part, rows, source))
-        content = {"commits": [*commits, name], "saw": saw, "lines": [*lines.values()]}
-        self._write(name, content, tables)
+    def is_narrow(self) -> bool:
+        """Returns whether files of days may lack columns, until a writer of this version comes."""
+        return bool((self.folder.settings() or {}).get("schema") != schema_of())
 
-    def _sweep(self, log: Log) -> None:
-        """Hides the row files that were merged, and deletes what was merged a day ago."""
-        folder, before, limit = self.folder, _commit_name(self._now() - _RETENTION), _RETENTION
-        merged = log.merged()
-        kept = {
-            f["path"] for path, c in log.commits.items() if path not in merged for f in c["files"]
-        }
-        old = []
-        for path, other in sorted(merged.items()):
-            if not all(map(self.is_intact, log.commits[other]["files"])):
-                continue  # its replacement cannot be read
-            for file in log.commits[path]["files"]:
-                if folder.renames and file["path"] not in kept:
-                    with suppress(FileNotFoundError):
-                        folder.rename(file["path"], file["path"] + _MERGED)
-            if _commit_of(other) < before and folder.age(other) > limit.total_seconds():
-                old.append(path)
-        self._remove(old)
-        files = [file["path"] for path in old for file in log.commits[path]["files"]]
-        self._remove([path + suffix for path in files for suffix in ("", _MERGED)])
-        known = {*log.contents, *log.commits}
-        left = []  # abandoned by killed programs: row files first, then log files
-        for parent in (*BOOKS, "log"):
-            for below in self.folder.names(parent):
-                for name in folder.names(f"{parent}/{below}"):
-                    path = f"{parent}/{below}/{name}"
-                    is_left = name.endswith((_DRAFT, _MERGED)) or _commit_of(name) in log.drafts
-                    with suppress(FileNotFoundError):
-                        is_left = is_left and path.removesuffix(_MERGED) not in known
-                        if is_left and folder.age(path) > limit.total_seconds():
-                            left.append(path)
-        self._remove(left)
+    # -- reading --
 
-    def _remove(self, paths: Sequence[str]) -> None:
-        """Removes files that may be gone, those of one folder before those of the next."""
-        for parent in dict.fromkeys(path.rpartition("/")[0] for path in paths):
-            for path in paths:
-                if path.rpartition("/")[0] == parent:
-                    with suppress(FileNotFoundError):
-                        self.folder.remove(path)
-            self.folder.sync(parent)
+    def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
+        """Returns the labels under which clients have rows in the newest days."""
+        files = sorted(self.folder.days(book).items())[-_NEWEST:]
+        labels: set[str] = set()
+        with databases.unless_damaged(), databases.connection() as opened:
+            for _, (path, _) in files:
+                query = f"""SELECT DISTINCT coalesce(account, '')
+                    FROM {databases.parquet([path])} WHERE list_contains($1, client_id)"""
+                labels.update(x for (x,) in opened.execute(query, [[*clients]]).fetchall())
+        return labels
 
-    def verify(self) -> Log:
-        """Reads every byte that is part of the archive; returns its log.
+    def find(
+        self,
+        book: str,
+        span: Span,
+        decoder: Decoder,
+        remarks: list[str],
+        copies: str | None = None,
+    ) -> Found:
+        """Returns the days of a book that are read, with all that is stored; hold the lock.
 
-        Raises:
-            ArchiveError: A file is missing or not as it was written.
+        Args:
+            book: The book.
+            span: The days.
+            decoder: What decodes bodies.
+            remarks: What is wrong is appended.
+            copies: A folder for copies of files that others replace all the time.
         """
+        files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
+        if copies is not None:
+            files = {day: _copied(path, copies) for day, (path, _) in files.items()}
+        log = self.log()  # after the files, so that it has everything that these have
+        self._read_notes(files.values())
+        found = Found([], list(files.values()), [], False)
+        lost = False
+        for day in sorted(files.keys() | {day for day in self._days(book) if span.has(day)}):
+            path, signature = files.get(day, ("", None))
+            note = self._note(book, day, path, signature, remarks) if signature else None
+            if (
+                note is not None
+                and signature
+                and note.has(log.effective(book, day), len(log.erased))
+            ):
+                if note.rows:
+                    found.files.append(path)
+            else:
+                made = self._folded(book, day, path, note, decoder, remarks)
+                note = made.note
+                found.rows.append((day, days.Rows(book, made.rows)))
+            lost = lost or note.lost
+        for path, problem in log.damaged.items():
+            remarks.append(f"{self.root}/{path} is damaged: restore a backup of it ({problem})")
+        return found._replace(lost=lost)
+
+    # -- everything --
+
+    def verify(self) -> tuple[int, list[str]]:
+        """Reads everything; returns the number of rows of days, and what is wrong."""
+        log, rows = self.log(), 0
+        problems = [f"{self.root}/{path} is damaged: {log.damaged[path]}" for path in log.damaged]
+        bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
+        for entry, body in self.responses.bodies(bodied):
+            if body is None:
+                problems.append(
+                    f"{self.root}/{log.place[entry.id]} lacks the body of a response of "
+                    f"{entry.day}, or has another one: restore a backup of it"
+                )
+        for book in BOOKS:
+            for day, (path, signature) in sorted(self.folder.days(book).items()):
+                self._read_notes([(path, signature)])
+                note = self._notes[path][1]
+                try:
+                    if note is None or (note.book, note.day) != (book, day):
+                        raise Damaged(f"{path} is damaged or of another day")
+                    rows += len(days.read(path, note).rows.facts)
+                except Damaged as error:
+                    problems.append(f"{error}: the next fetch makes it again from its responses")
+        return rows, problems
+
+    def ids_of(self, account: str) -> set[str]:
+        """Returns the ids of all of an account, also of what only days have; hold the lock."""
         log = self.log()
-        files = {file["path"]: file for files in log.files.values() for file in files}
-        intact = {path for path, file in files.items() if self.is_intact(file)}
-        for (identity, month), copies in log.files.items():
-            if not any(file["path"] in intact for file in copies):
-                raise self._damaged(log.lines[identity], month, copies)
-        return log
+        ids = {x.id for x in log.entries.values() if x.account == account and x.source != "erase"}
+        ids = {x for x in ids if log.entries[x].book or log.entries[x].source == "retire"}
+        for book in BOOKS:
+            for _, (path, _) in sorted(self.folder.days(book).items()):
+                with databases.unless_damaged(), databases.connection() as opened:
+                    query = f"""SELECT DISTINCT fetch_id FROM {databases.parquet([path])}
+                        WHERE coalesce(account, '') = $1"""
+                    ids.update(x for (x,) in opened.execute(query, [account]).fetchall())
+        return ids - log.erased
+
+    def copy_to(self, copy: Store, decoder: Decoder, remarks: list[str]) -> None:
+        """Copies everything into another folder, where what is missing is then folded."""
+        settings = self.folder.settings() or {}
+        copy.folder.settled(settings, create=True, patience=PATIENCE)
+        with self._lock:
+            # Days first, so that the responses have everything that these have.
+            for book in BOOKS:
+                for path, _ in self.folder.days(book).values():
+                    copy.folder.put(_content(path), book, os.path.basename(path))
+            for path in sorted(self.log().files):
+                parts = path.split("/")
+                copy.folder.put(_content(self.folder.path(*parts)), *parts)
+        copy.settle(decoder, remarks, required=True)
 
 
-_FORMAT = 4
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _copied(path: str, folder: str) -> tuple[str, Signature]:
+    copy = os.path.join(folder, f"{secrets.token_hex(8)}.parquet")
+    with open(copy, "wb") as file:
+        file.write(_content(path))
+    return copy, signature_of(copy) or (0, 0, 0)
+
+
+def schema_of() -> dict[str, list[str]]:
+    """Returns the columns of the files of this version."""
+    return {book: list(days.COLUMNS[book]) for book in BOOKS}
 
 
 @lru_cache(16)  # all archives of a process share the log that was read
-def _of_disk(root: str, process: int) -> Store:
-    return Store(Disk(root))
-
-
-def store_of(root: str, options: dict[str, Any] | None) -> Store:
-    """Returns the store of a folder, the same one in a process, or of an address."""
-    return Store(Objects(root, options)) if "://" in root else _of_disk(root, os.getpid())
-
-
-def settled(store: Store, wanted: Json, *, create: bool) -> Json:
-    """Returns the settings of an archive, which is created with these if there is none.
-
-    Raises:
-        ArchiveError: There is no archive, or one with other settings.
-    """
-    root, known = store.root, store.settings()
-    if known is None:
-        _check_new(root, create=create)
-        default: Json = {"tradingdata": _FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
-        default["calendar"] = None
-        default |= {name: value for name, value in wanted.items() if value is not None}
-        known = store.settings(default) or {}
-    fixed = {name: value for name, value in wanted.items() if name != "calendar"}
-    changed = [x for x in fixed if fixed[x] not in (None, known.get(x))]
-    if (version := known.get("tradingdata")) != _FORMAT:
-        problem = f"has format {version}, and this version of tradingdata reads {_FORMAT}: choose "
-        problem += "another path"
-    elif changed:
-        problem = f"was created with {changed[0]}={known[changed[0]]!r}, which cannot change: pass "
-        problem += "that, or use another path"
-    else:
-        return known
-    raise ArchiveError(f"{root} {problem}", file=root)
-
-
-def _check_new(root: str, *, create: bool) -> None:
-    """Raises ArchiveError unless the folder may become an archive."""
-    names = sorted(os.listdir(root)) if os.path.isdir(root) else []
-    strange = [name for name in names if not name.startswith(".archive.json-")]
-    if strange or (os.path.lexists(root) and not os.path.isdir(root)):
-        kind = f"a folder with other files ({strange[0]})" if strange else "a file"
-        problem = f"{root} is {kind}, not an archive of this format: choose another path"
-    elif not create:
-        problem = (
-            f"there is no archive at {root}: check the path, restore a backup, or create one "
-            "with `create=True` or `tradingdata archive fetch`"
-        )
-    else:
-        return
-    raise ArchiveError(problem, file=root)
-
-
-def _count(log: Log) -> int:
-    merged = log.merged()
-    return sum(1 + len(each["files"]) for path, each in log.commits.items() if path not in merged)
-
-
-def _seal(settings: Json) -> str:
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def _commit_name(at: datetime) -> str:
-    return f"{at.astimezone(UTC):{_TIME}}-{secrets.token_hex(6)}"
-
-
-def _commit_of(path: str) -> str:
-    """Returns the commit of a row file or log file, or of a draft of one."""
-    return "-".join(path.rpartition("/")[2].lstrip(".").split(".")[0].split("-")[:2])
+def store_of(root: str, process: int) -> Store:
+    """Returns the store of a folder, the same one in a process."""
+    return Store(root)

@@ -225,7 +225,7 @@ class Book(Table[Record]):
         and an issue unless ``names`` or ``constants`` describe another source. An unknown one
         becomes an unknown field of each row, and so does each member of the JSON objects in a text
         column ``extra``, which exports with ``extra=True`` write. Columns that an archive adds
-        (``day``, ``fetch_id``, ``received_at``, ``sent``) are dropped.
+        (``day``, ``fetch_id``, ``received_at``, ``last_seen``, ``sent``) are dropped.
 
         Columns of times must be in one zone, and give a localized book; a time with an offset in
         ``extra`` or ``constants`` is put on the clock of that zone, and one without an offset is

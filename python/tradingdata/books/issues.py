@@ -6,7 +6,9 @@ response; ``check()`` finds the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -113,6 +115,19 @@ def repeated(trades: Slice, identity: Sequence[str]) -> list[tuple[int, int]]:
     ]
 
 
+_kept: ContextVar[list[str] | None] = ContextVar("_kept", default=None)
+
+
+@contextmanager
+def warnings_kept(messages: list[str]) -> Iterator[None]:
+    """Appends the warnings of a block to a list, for what is to be stored before anybody knows."""
+    token = _kept.set(messages)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
 def warn_of_lost(issues: Iterable[Issue], record: str) -> None:
     """Warns once for all fields that lost values; the text is constant, so a loop warns once."""
     fields = [f"{record}.{name}" for name in dict.fromkeys(i.field for i in issues if i.lost)]
@@ -121,7 +136,11 @@ def warn_of_lost(issues: Iterable[Issue], record: str) -> None:
     named = ", ".join(fields[:_NAMED]) + (", ..." if len(fields) > _NAMED else "")
     count = f"values of {len(fields)} fields" if len(fields) > 1 else "values"
     message = f"{count} were lost or missing ({named}): the result's .issues says which"
-    warn_user(DataWarning(message))
+    kept = _kept.get()
+    if kept is None:
+        warn_user(DataWarning(message))
+    else:
+        kept.append(message)
 
 
 _HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals

@@ -17,7 +17,7 @@ from tradingdata.display.text import counted
 from tradingdata.errors import ArchiveError
 
 from . import parameters
-from .errors import UsageError, fitting
+from .errors import Code, UsageError, fitting
 from .output import Destination, book_destination, write_lines
 from .parameters import PATH, Given, Group, client_of, option, received, together
 from .terminal import remark, write_out
@@ -25,7 +25,7 @@ from .terminal import remark, write_out
 if TYPE_CHECKING:
     from tradingdata.archive import Archive
 
-_path = click.argument("path", metavar="ARCHIVE", help="The archive's folder or address.")
+_path = click.argument("path", metavar="ARCHIVE", help="The archive's folder.")
 _stored = together(_path, parameters.keep_personal_data)
 account = option("--account LABEL", "Only this account (default: all).")
 holidays = option("--holidays DAY,...", "Weekdays on which the exchanges were closed.")
@@ -71,7 +71,7 @@ def read_days(given: Given, path: str, name: str, *arguments: Any) -> Any:
     Missing days are an error, or with ``--missing-ok`` a warning on standard error.
     """
     work = getattr(open_archive(given, path), name)
-    work = partial(work, *arguments, given["start"], given["end"], account=given["account"])
+    work = partial(work, *arguments, given["start"], given["end"], **_only(given["account"]))
     try:
         return received(lambda: fitting(work))
     except ArchiveError as error:
@@ -83,12 +83,17 @@ def read_days(given: Given, path: str, name: str, *arguments: Any) -> Any:
     return received(lambda: fitting(partial(work, missing_ok=True)))
 
 
+def _only(account: str | None) -> dict[str, Any]:
+    return {} if account is None else {"account": account}
+
+
 @archive.command
 @click.argument("path", metavar="ARCHIVE", help="The archive's folder; created if needed.")
 @parameters.connection
 @option("--tz ZONE", "Time zone of the days (Asia/Kolkata).")
+@option("--existing", "Fail if there is no archive, as on a disk that is not mounted.")
 @parameters.keep_personal_data
-def fetch(path: str, tz: str | None, **given: Any) -> None:
+def fetch(path: str, tz: str | None, existing: bool, **given: Any) -> None:
     """Fetch and keep today's orders and trades.
 
     For a cron job after the close. Fetches both books even if one fails, and logs each response
@@ -96,12 +101,13 @@ def fetch(path: str, tz: str | None, **given: Any) -> None:
 
     Examples:
     tradingdata archive fetch books
-    tradingdata archive fetch books --profile desk1
+    tradingdata archive fetch books --profile desk1 --existing
     """
     from tradingdata.archive import Archive
 
     keep = given["keep_personal_data"]
-    books = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep))
+    settings: dict[str, Any] = {"tz": tz, "keep_personal_data": keep, "create": not existing}
+    books = fitting(lambda: Archive(path, **settings))
     with client_of(given, "keep_personal_data") as client:
         try:
             fetched = received(lambda: books.fetch(client))
@@ -155,7 +161,7 @@ def add(path: str, saved: tuple[Path, ...], keep_personal_data: bool, account: s
     books = [_load(file, keep_personal_data) for file in saved]
     target = Archive(path, keep_personal_data=keep_personal_data)
     for file, book in zip(saved, books, strict=True):
-        entry = fitting(partial(target.add, book, account=account))
+        entry = fitting(partial(target.add, book, **_only(account)))
         _report(f"{file}: ", entry, entry.book.removesuffix("s"))
 
 
@@ -202,23 +208,28 @@ def orders(**given: Any) -> None:
 @archive.command
 @_stored
 @click.argument("start", metavar="START", help="First day, such as 2026-11-01.")
-@click.argument("end", required=False, metavar="[END]", help=_last)
+@click.argument("end", required=False, metavar="[END]", help="Last day (default: today).")
 @account
 @holidays
 @option("--after TIME", "Count only fetches at this time of day or later.")
-def missing(path: str, start: str, end: str | None, after: str | None, **given: Any) -> None:
+def missing(path: str, start: str, end: str | None, after: str | None, **given: Any) -> Code | None:
     """Show weekdays without a fetch.
 
-    A day counts as missing if one of the two books was not fetched.
+    A day counts as missing if one of the two books was not fetched. Ends with 9 if there are any,
+    and prints nothing if there are none.
 
     Examples:
     tradingdata archive missing books 2026-11-01 2026-11-20
     tradingdata archive missing books 2026-11-09 2026-11-13 --holidays 2026-11-10 --after 15:30
     """
     books = open_archive(given, path)
-    gaps = fitting(lambda: books.missing(start, end, after=after, account=given["account"]))
+    last = end or max(start, str(datetime.now(books.tz).date()))
+    gaps = fitting(lambda: books.missing(start, last, after=after, **_only(given["account"])))
+    if not gaps:
+        return None
     rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in gaps]
     write_lines(("day", "account", "books"), rows)
+    return Code.FILE
 
 
 @archive.command
@@ -242,7 +253,7 @@ def sql(path: str, query: str, **given: Any) -> None:
 @archive.command
 @_stored
 def verify(path: str, **given: Any) -> None:
-    """Verify every byte of every file.
+    """Verify every file.
 
     Examples:
     tradingdata archive verify books
@@ -253,14 +264,31 @@ def verify(path: str, **given: Any) -> None:
 
 @archive.command
 @_stored
-def compact(path: str, **given: Any) -> None:
-    """Merge small files.
-
-    Run it monthly. Keeps all states of all records. Deletes files that were merged a day ago, and
-    what killed programs left.
+@click.argument("to", metavar="FOLDER", help="A folder, new or empty.")
+def copy(path: str, to: str, **given: Any) -> None:
+    """Copy the archive to another folder.
 
     Examples:
-    tradingdata archive compact books
+    tradingdata archive copy books /mnt/backup/books
     """
-    files = counted(max(open_archive(given, path).compact(), 0), "fewer file")
-    write_out(f"{files}\n".encode())
+    copied = fitting(lambda: open_archive(given, path).copy(to))
+    write_out(f"{counted(copied.verify(), 'row')} copied and verified\n".encode())
+
+
+@archive.command
+@_stored
+@click.argument("label", metavar="LABEL", help="The account's label.")
+@option("--yes", "Do not ask.")
+def erase(path: str, label: str, yes: bool, **given: Any) -> None:
+    """Erase everything of an account.
+
+    Its rows, its responses and its label. Backups keep them: erase them too.
+
+    Examples:
+    tradingdata archive erase books desk1 --yes
+    """
+    books = open_archive(given, path)
+    if not yes:
+        click.confirm(f"Erase everything of {label} in {books.path}?", abort=True, err=True)
+    erased = counted(fitting(lambda: books.erase(label)), "response")
+    write_out(f"{erased} erased\n".encode())

@@ -1,0 +1,532 @@
+"""The file of a day: its columns, its rows in memory, and how it is read, folded and written.
+
+The note in a file's metadata names the responses that it has folded, by their number and a digest,
+and has a digest of its rows.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, timedelta, tzinfo
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from .. import _core
+from ..books.book import OrderBook, TradeBook
+from ..books.issues import decode_issues
+from ..table.rows import on_clock, row_type, with_extra
+from . import databases
+from .fold import Part, Row, fold
+from .folder import FORMAT, Json
+from .responses import Entry
+
+StoredBook = TradeBook | OrderBook
+# What yields responses with their bodies.
+Bodies = Callable[[Iterable[Entry]], Iterator[tuple[Entry, bytes | None]]]
+
+KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
+BOOKS = ("orders", "trades")
+EARLIEST, LATEST = date(1990, 1, 1), date(2200, 1, 1)
+AHEAD = timedelta(366)  # a trade of a later day has a wrong time
+_DECLARED = {record["noun"][1]: record for record in _core.records()}
+# The fields that identify a record among those of its account and day; the first is its number.
+IDENTITY = {
+    name: [field for field in _DECLARED[name]["identity"] if field != "account"] for name in BOOKS
+}
+# The times that determine the day of a row: the first that is known.
+TIMES = {name: list(_DECLARED[name]["event_times"]) for name in BOOKS}
+# How the rows of a day are sorted.
+SORTED = {
+    name: list(dict.fromkeys((TIMES[name][0], "client_id", "row_no", *fields, "txn_type")))
+    for name, fields in IDENTITY.items()
+}
+_TYPES = {
+    name: with_extra(getattr(_core, kind["name"]))
+    for name, kind in _DECLARED.items()
+    if name in BOOKS
+}
+_NO_NUMBER = (None, "", "0")
+_SQL_TYPES = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "timestamp": "TIMESTAMP",
+    "date": "DATE",
+    "text": "VARCHAR",
+}
+_FACTS = {
+    "account": "text",
+    "fetch_id": "text",
+    "received_at": "integer",
+    "last_seen": "integer",
+    "sent": "text",
+}
+_FIELDS = {
+    name: {
+        field: kind
+        for field, kind, *_ in _core.fields_of(_DECLARED[name]["name"])
+        if field != "account"
+    }
+    for name in BOOKS
+}
+# The columns of the files, in their order; all files have these.
+COLUMNS: dict[str, dict[str, str]] = {
+    name: {"day": "DATE", "account": "VARCHAR", "fetch_id": "VARCHAR"}
+    | {"received_at": "TIMESTAMP WITH TIME ZONE", "last_seen": "TIMESTAMP WITH TIME ZONE"}
+    | {field: _SQL_TYPES[kind] for field, kind in _FIELDS[name].items()}
+    | {"extra": "VARCHAR", "sent": "VARCHAR"}
+    for name in BOOKS
+}
+
+
+class Damaged(Exception):
+    """A file of a day is not as it was written."""
+
+
+class Fact(NamedTuple):
+    """What a day has of a row beside the record; times are microseconds since 1970, in UTC."""
+
+    account: str
+    fetch_id: str
+    received_at: int | None
+    last_seen: int | None
+    sent: str | None
+
+
+class Source(NamedTuple):
+    """The rows of a response or of a day's file, with the facts of each."""
+
+    table: _core.Slice
+    facts: Sequence[Fact]
+
+
+class Note(NamedTuple):
+    """What the metadata of a day's file says.
+
+    Attributes:
+        book: Its book.
+        day: Its day.
+        rows: Its number of rows.
+        digest: That of its rows.
+        lost: Whether values did not fit, so that ``sent`` has texts.
+        erased: The number of erasures that were known.
+        folded: The number and the digest of the responses that were folded, by account; -1 and
+            nothing if only rows of lost responses are there.
+    """
+
+    book: str
+    day: str
+    rows: int
+    digest: str
+    lost: bool
+    erased: int
+    folded: dict[str, tuple[int, str]]
+
+    def has(self, wanted: dict[str, list[Entry]], erased: int) -> bool:
+        """Returns whether a day is the fold of some responses, by account, with some erasures."""
+        if any(self.folded.get(x, _NOTHING) != digest_of(wanted[x]) for x in wanted):
+            return False
+        strange = {x: self.folded[x] for x in self.folded.keys() - wanted.keys()}
+        return not strange or (erased == self.erased and set(strange.values()) == {_LOST})
+
+    def __str__(self) -> str:
+        return json.dumps({"tradingdata": FORMAT} | self._asdict())
+
+
+class Day(NamedTuple):
+    """The rows of a day in memory, and what the metadata of its file says."""
+
+    rows: Source
+    note: Note
+
+
+def digest_of(entries: Sequence[Entry]) -> tuple[int, str]:
+    """Returns what names some responses: their number, and a digest of their ids."""
+    ids = "\n".join(entry.id for entry in entries)
+    return len(entries), sha256(ids.encode()).hexdigest()[:32]
+
+
+_NOTHING, _LOST = digest_of([]), (-1, "")
+
+
+# -- responses --
+
+
+class Decoder(NamedTuple):
+    """Decodes what was stored of a response.
+
+    Attributes:
+        zone: The zone of the archive's days.
+        keep: Whether personal values are kept.
+    """
+
+    zone: tzinfo
+    keep: bool
+
+    def table(self, entry: Entry, body: bytes) -> _core.Slice:
+        """Returns the rows of a body, with naive times of the archive's zone."""
+        record, label = KINDS[entry.book]._record, entry.account
+        decode = _core.decode_list if entry.written else _core.decode_book
+        rows = decode(record, body, False, self.keep, label, written=entry.written)
+        if entry.zone is not None:
+            from .._util.time_zones import zone_of_text
+
+            rows = on_clock(rows.with_zone(zone_of_text(entry.zone)), self.zone).with_zone(None)
+        return rows
+
+    def book(self, entry: Entry, body: bytes) -> Source:
+        """Returns the rows of a response, with their facts."""
+        table = self.table(entry, body)
+        seen = entry.received_at if entry.is_complete else None
+        fact = Fact(entry.account, entry.id, entry.received_at, seen, None)
+        facts: Sequence[Fact] = [fact] * len(table)
+        if sent := sent_texts(table):
+            facts = [fact._replace(sent=text) for text in sent]
+        return Source(table.with_extra_column(_TYPES[entry.book]), facts)
+
+
+def sent_texts(table: _core.Slice) -> list[str | None]:
+    """Returns the text of each row, as it was sent, if values of it did not fit; or nothing."""
+    issues = decode_issues(table)
+    lost = {issue.field for issue in issues if issue.lost and issue.raw}
+    columns = [table.column(name) for name in lost & set(_core.names_of(table.record))]
+    if not columns:
+        return []
+    texts = zip(table.record_texts(), *columns, strict=True)
+    return [text if None in values else None for text, *values in texts]
+
+
+def days_of(
+    book: str, table: _core.Slice, day: str, *, has_time: bool
+) -> tuple[Callable[[], list[str]], dict[str, int], int]:
+    """Returns what gives the day of each row, the number of rows of each, and of wrong times.
+
+    The day of a trade is that of its time, the day of an order that of its response.
+
+    Args:
+        book: The book.
+        table: The rows.
+        day: The day of the response.
+        has_time: Whether it is known when the response was received.
+    """
+    count = len(table)
+    if not count or (book == "orders" and has_time):
+        return (lambda: [day] * count), ({day: count} if count else {}), 0
+    low, high = EARLIEST, date.fromisoformat(day) + AHEAD if has_time else LATEST
+    groups = _core.Groups([table], [f"{time}.day" for time in TIMES[book]])
+    wrong = 0
+    names = []
+    counts: Counter[str] = Counter()
+    times = table.cells(groups.first(), TIMES[book])
+    for values, number in zip(zip(*times, strict=True), groups.counts(), strict=True):
+        known = [value.date() for value in values if value]
+        wrong += 0 if not known or low <= known[0] <= high else number
+        names.append(next((str(each) for each in known if low <= each <= high), day))
+        counts[names[-1]] += number
+    return (lambda: [names[group] for group in groups.numbers()]), dict(counts), wrong
+
+
+def _rows(book: str, source: Source, *, every: bool = True) -> list[Row]:
+    """Returns the rows of a source as the fold sees them."""
+    table = source.table
+    number, *others = (table.column(name) for name in IDENTITY[book])
+    sides = table.column("txn_type")
+    times = [table.column(name) for name in TIMES[book]]
+    keys: list[Any] = list(number)
+    odd = [place for place, key in enumerate(keys) if key in _NO_NUMBER]
+    if odd:
+        names = [x for x in _core.names_of(table.row_type) if x != "account"]
+        for place, values in zip(odd, zip(*table.cells(odd, names), strict=True), strict=True):
+            keys[place] = values
+    identities = zip(*others, strict=True)
+    dated = (any(known) for known in zip(*times, strict=True))
+    return [
+        Row(key, identity, side, has_time, fact.last_seen, source, place)
+        for place, (key, identity, side, has_time, fact) in enumerate(
+            zip(keys, identities, sides, dated, source.facts, strict=True)
+        )
+    ]
+
+
+def part_of(decoder: Decoder, entry: Entry, body: bytes, day: str) -> Part:
+    """Returns the part of a response that concerns a day."""
+    source = decoder.book(entry, body)
+    rows = _rows(entry.book, source)
+    if entry.rows.keys() == {day}:
+        return Part(rows)
+    names, _, _ = days_of(
+        entry.book, source.table, entry.day, has_time=entry.received_at is not None
+    )
+    days = names()
+    return Part(
+        [row for row, name in zip(rows, days, strict=True) if name == day],
+        [row for row, name in zip(rows, days, strict=True) if name != day and row.dated],
+    )
+
+
+# -- days --
+
+
+def folded(
+    book: str,
+    day: str,
+    old: Day | None,
+    wanted: dict[str, list[Entry]],
+    known: Callable[[str], bool],
+    erased: int,
+    bodies: Bodies,
+    decoder: Decoder,
+) -> tuple[Day, int]:
+    """Returns a day after its responses, and how many of its rows are of none that is known.
+
+    The newest response is folded onto what there is. A late one, or one that does not count any
+    more, has the account's day folded again from the bodies. Then rows of responses that are lost
+    stay, at the time at which they were received.
+
+    Args:
+        book: The book.
+        day: The day.
+        old: What there is of it.
+        wanted: The responses of which it is the fold, in their order, by account.
+        known: Whether a response is in the log, or was withdrawn or erased.
+        erased: The number of erasures.
+        bodies: What yields responses with their bodies.
+        decoder: What decodes them.
+    """
+    places: dict[str, list[int]] = {}
+    for place, fact in enumerate(old.rows.facts if old else ()):
+        places.setdefault(fact.account, []).append(place)
+    done = old.note.folded if old else {}
+    rows: list[Row] = []
+    notes: dict[str, tuple[int, str]] = {}
+    orphans = 0
+    for account in sorted({*wanted, *places, *done}):
+        entries, before = wanted.get(account, []), done.get(account, _NOTHING)
+        state = _part_of_day(book, old, places.get(account, [])) if old else []
+        fresh = entries[before[0] :]
+        is_prefix = before[0] >= 0 and before == digest_of(entries[: before[0]])
+        if is_prefix and (not fresh or _newest(state) <= fresh[0].order[0]):
+            parts: Iterator[Part] = (
+                part_of(decoder, entry, body, day)
+                for entry, body in bodies(fresh)
+                if body is not None
+            )
+            after = fold(parts, state)
+        else:
+            after, left = _folded_again(day, state, entries, known, bodies, decoder)
+            orphans += left
+        rows += after
+        if account in wanted or after:
+            notes[account] = digest_of(entries) if account in wanted else _LOST
+    source = _joined(book, rows)
+    lost = any(fact.sent is not None for fact in source.facts)
+    note = Note(book, day, len(rows), rows_digest(source, _names(book)), lost, erased, notes)
+    return Day(source, note), orphans
+
+
+def _newest(state: Sequence[Row]) -> int:
+    return max((_fact(row).received_at or -1 for row in state), default=-1)
+
+
+def _part_of_day(book: str, day: Day, places: list[int]) -> list[Row]:
+    facts = [day.rows.facts[place] for place in places]
+    table = day.rows.table
+    if len(places) < len(table):
+        table = table.take(places)
+    return _rows(book, Source(table, facts)) if places else []
+
+
+def _folded_again(
+    day: str,
+    state: Sequence[Row],
+    entries: Sequence[Entry],
+    known: Callable[[str], bool],
+    bodies: Bodies,
+    decoder: Decoder,
+) -> tuple[list[Row], int]:
+    """Returns the rows of an account's day from the bodies, and the number of rows of others."""
+    unreadable: set[str] = set()
+    pending: dict[str, list[Row]] = {}  # of responses that are lost
+    for row in state:
+        pending.setdefault(_fact(row).fetch_id, []).append(row)
+    # A body that cannot be read is noticed when its turn comes, so its rows wait until then.
+    left = sorted(
+        ((_fact(rows[0]).received_at or -1, identity) for identity, rows in pending.items()),
+    )
+    lost = [(at, identity) for at, identity in left if not known(identity)]
+    orphans = 0
+
+    def parts() -> Iterator[Part]:
+        nonlocal orphans
+        waiting = list(lost)
+        for entry, body in bodies(entries):
+            while waiting and waiting[0][0] <= entry.order[0]:
+                rows = pending[waiting.pop(0)[1]]
+                yield Part(rows)
+            if body is not None:
+                yield part_of(decoder, entry, body, day)
+            elif entry.id in pending:
+                unreadable.add(entry.id)
+                yield Part(pending[entry.id])
+        for _, identity in waiting:
+            yield Part(pending[identity])
+
+    rows = fold(parts())
+    kept = {identity for _, identity in lost} | unreadable
+    orphans = sum(_fact(row).fetch_id in kept for row in rows)
+    return rows, orphans
+
+
+def _fact(row: Row) -> Fact:
+    fact: Fact = row.source.facts[row.place]
+    return fact
+
+
+def _joined(book: str, rows: Sequence[Row]) -> Source:
+    """Returns rows of several sources as one."""
+    by_source: dict[int, list[Row]] = {}
+    for row in rows:
+        by_source.setdefault(id(row.source), []).append(row)
+    tables, facts = [], []
+    for some in by_source.values():
+        table, places = some[0].source.table, [row.place for row in some]
+        is_all = places == list(range(len(table)))
+        tables.append(table if is_all else table.take(places))
+        for row in some:
+            fact = _fact(row)
+            is_same = fact.last_seen == row.last_seen
+            facts.append(fact if is_same else fact._replace(last_seen=row.last_seen))
+    if not tables:
+        return Source(empty(book), ())
+    return Source(tables[0] if len(tables) == 1 else _core.join(tables), facts)
+
+
+def empty(book: str) -> _core.Slice:
+    """Returns a day's table without rows."""
+    table: _core.Slice = KINDS[book]()._rows.with_extra_column(_TYPES[book])
+    return table
+
+
+def rows_digest(source: Source, names: Sequence[str]) -> str:
+    """Returns a digest of some columns of the rows of a day, in any order.
+
+    The core's hashes are thus part of the format: those of `tests/golden/stored` must stay.
+    """
+    hashes = source.table.hashes(names)
+    values = sorted(struct.unpack(f"{len(hashes) // 8}Q", hashes))
+    total = sha256(struct.pack(f"<{len(values)}Q", *values))
+    counts = Counter(source.facts)
+    texts = sorted("\n".join(map(str, (*fact, count))) for fact, count in counts.items())
+    total.update("\n\n".join(texts).encode())
+    return total.hexdigest()[:32]
+
+
+def _names(book: str) -> list[str]:
+    return [*_FIELDS[book], "extra"]
+
+
+# -- files --
+
+
+class Rows:
+    """A day in memory as tables that DuckDB reads; keep it as long as they are read."""
+
+    def __init__(self, book: str, source: Source) -> None:
+        self.book = book
+        self._table = source.table
+        kind = row_type("Facts", [(name, kind, "") for name, kind in _FACTS.items()])
+        facts = [
+            (fact.account or None, fact.fetch_id, fact.received_at, fact.last_seen, fact.sent)
+            for fact in source.facts
+        ]
+        columns = [list(column) for column in zip(*facts, strict=True)] or [[] for _ in _FACTS]
+        self._facts = _core.table_of(kind, columns)
+
+    def query(self, connection: Any, name: str, day: str) -> str:
+        """Returns a query of the columns of a day's file; ``name`` is for the two tables."""
+        fields = _names(self.book)
+        connection.register(f"_td_rows_{name}", _Arrow(self._table, fields))
+        connection.register(f"_td_facts_{name}", _Arrow(self._facts, list(_FACTS)))
+        times = (
+            f"make_timestamp({time})::TIMESTAMPTZ AS {time}"
+            for time in ("received_at", "last_seen")
+        )
+        return f"""
+        SELECT DATE '{day}' AS day, account, fetch_id, {", ".join(times)}, {", ".join(fields)}, sent
+        FROM _td_rows_{name} POSITIONAL JOIN _td_facts_{name}"""
+
+
+class _Arrow:
+    """Columns of rows of the core, as many times as they are read."""
+
+    def __init__(self, rows: _core.Slice, names: Sequence[str]) -> None:
+        self._rows, self._names = rows, names
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._rows.arrow_stream(list(self._names), "view")
+
+
+def write(path: str, day: Day) -> None:
+    """Writes a day to a file, sorted by account and time."""
+    book, note = day.note.book, day.note
+    with databases.connection() as opened:
+        query = Rows(book, day.rows).query(opened, "day", note.day)
+        order = ", ".join(["account", *SORTED[book], "fetch_id"])
+        written = databases.write(opened, f"{query} ORDER BY {order}", path, note=str(note))
+    if written != note.rows:
+        raise OSError(f"{written} rows were written of {note.rows}")
+
+
+def notes_of(connection: Any, paths: Sequence[str]) -> dict[str, Note]:
+    """Returns the notes of files, by path. Raises `Damaged`, or an error of DuckDB."""
+    if not paths:
+        return {}
+    listed = ", ".join(databases.quoted(databases.escaped(path)) for path in paths)
+    rows = connection.execute(
+        f"""SELECT file_name, decode(value) FROM parquet_kv_metadata([{listed}])
+        WHERE decode(key) = 'tradingdata'"""
+    ).fetchall()
+    return {path: _note(path, text) for path, text in rows}
+
+
+def _note(path: str, text: str) -> Note:
+    try:
+        values: Json = json.loads(text)
+        folded_by = {label: (n, digest) for label, (n, digest) in values["folded"].items()}
+        values = {name: values[name] for name in Note._fields} | {"folded": folded_by}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Damaged(f"{path} has no valid note") from error
+    return Note(**values)
+
+
+def read(path: str, note: Note) -> Day:
+    """Reads a file, whose note was read before.
+
+    Raises:
+        Damaged: Its rows are not those that were written.
+    """
+    book = note.book
+    with databases.connection() as opened:
+        try:
+            opened.execute(f"CREATE TEMP TABLE _td_day AS FROM {databases.parquet([path])}")
+            known = _columns(opened)  # one of an earlier version may have fewer
+            fields = [name for name in _names(book) if name in known]
+            table = _core.from_arrow(
+                _TYPES[book], opened.sql(f"SELECT account, {', '.join(fields)} FROM _td_day"), True
+            )
+            facts = opened.execute(
+                """SELECT coalesce(account, ''), fetch_id, epoch_us(received_at),
+                epoch_us(last_seen), sent FROM _td_day"""
+            ).fetchall()
+        except (databases.Error, OSError, ValueError) as error:
+            raise Damaged(f"{path}: {' '.join(databases.redacted(error).split())[:200]}") from error
+    source = Source(table, [Fact(*row) for row in facts])
+    if len(facts) != note.rows or rows_digest(source, fields) != note.digest:
+        raise Damaged(f"{path} has other rows than were written")
+    return Day(source, note._replace(digest=rows_digest(source, _names(book))))
+
+
+def _columns(connection: Any) -> set[str]:
+    return {row[0] for row in connection.execute("DESCRIBE _td_day").fetchall()}

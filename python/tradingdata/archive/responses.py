@@ -1,0 +1,358 @@
+"""What was received: a row of a Parquet file for each response, failed request or mark.
+
+A file has what one `fetch` or `add` brought, or all of a day of filing. It is never changed, but
+replaced when an account is erased. The rows are the log; with their bodies, they are the evidence.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from . import databases
+from .folder import RESPONSES, Folder, Json
+
+MARKS = ("retire", "withdraw", "erase")
+_BODIES = 16  # in memory at a time
+
+# The columns of a file; the first ones are those of `Entry`.
+COLUMNS = {
+    "id": "VARCHAR",  # random
+    "book": "VARCHAR",
+    "account": "VARCHAR",
+    "source": "VARCHAR",  # fetch, add, or a mark: retire, withdraw, erase
+    "received_at": "TIMESTAMPTZ",  # by the clock that is believed
+    "filed_at": "TIMESTAMPTZ",
+    "served_at": "TIMESTAMPTZ",  # the service's Date
+    "day": "VARCHAR",  # of receipt; of `retire`, the last one
+    "days": "VARCHAR",  # JSON: the number of rows of each day that it belongs to
+    "covered": "VARCHAR",  # the days of which it has everything, with spaces between
+    "error": "VARCHAR",
+    "message": "VARCHAR",
+    "sha256": "VARCHAR",  # of the body
+    "written": "BOOLEAN",  # whether the body is of this package, of a book without a body
+    "repeats": "VARCHAR",  # the id of the response with the same body, which has it
+    "targets": "VARCHAR",  # the ids that a mark withdraws or erases, with spaces between
+    "zone": "VARCHAR",  # of its times, where it is not the archive's
+    "issues": "VARCHAR",  # JSON: those of a book without a body
+    "body": "BLOB",
+}
+
+
+class Entry(NamedTuple):
+    """A row of the log; times are microseconds since 1970, in UTC."""
+
+    id: str
+    book: str = ""
+    account: str = ""
+    source: str = "fetch"
+    received_at: int | None = None
+    filed_at: int = 0
+    served_at: int | None = None
+    day: str = ""
+    days: str = "{}"
+    covered: str = ""
+    error: str | None = None
+    message: str = ""
+    sha256: str | None = None
+    written: bool = False
+    repeats: str | None = None
+    targets: str = ""
+    zone: str | None = None
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The number of rows of each day that it belongs to."""
+        rows: dict[str, int] = json.loads(self.days)
+        return rows
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is one complete response."""
+        return self.error is None and not self.written
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """Its place among the responses of a day; one without a time comes first.
+
+        The service's clock has whole seconds, within which the order of filing decides. Of other
+        responses of one moment the same one is always the last.
+        """
+        at = -1 if self.received_at is None else self.received_at
+        filed = self.filed_at if self.received_at == self.served_at else 0
+        return at, filed, self.sha256 or "", self.id
+
+
+# Values that many entries share, by their place after the id.
+_SHARED = [
+    at
+    for at, name in enumerate(Entry._fields[1:])
+    if name in ("book", "account", "source", "day", "days", "covered")
+]
+
+
+class Log:
+    """The entries of an archive as they were listed, by id, and by book, day and account."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, list[str]] = {}  # the ids of each file
+        self.place: dict[str, str] = {}  # the file of each id
+        self.damaged: dict[str, str] = {}  # what is wrong with files that cannot be read
+        self.entries: dict[str, Entry] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self.withdrawn: set[str] = set()
+        self.erased: set[str] = set()
+        self.retired: dict[str, tuple[int, str]] = {}  # when, and the last day, by account
+        self.since: dict[str, str] = {}  # the day of the first response or failure, by account
+        self.covered: dict[tuple[str, str], set[str]] = defaultdict(set)  # by account and book
+        self.failed: dict[tuple[str, str], set[str]] = defaultdict(set)  # likewise
+        self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
+        # Responses of a night, by the day to which their receipt belongs, unless they cover it.
+        self._nights: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+        self._effective: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+
+    def update(self, listed: set[str], loaded: dict[str, list[Entry]]) -> None:
+        """Takes the files that are listed now, those with new names as they were loaded."""
+        gone = self.files.keys() - listed
+        candidates = [identity for path in gone for identity in self.files.pop(path)]
+        fresh = []
+        for path, entries in loaded.items():
+            self.files[path] = [entry.id for entry in entries]
+            for entry in entries:
+                self.place[entry.id] = path
+                if self.entries.setdefault(entry.id, entry) is entry:
+                    fresh.append(entry)
+        lost = [x for x in candidates if self.place[x] in gone]
+        for identity in lost:
+            self.entries.pop(identity, None)
+        if lost or any(entry.source in ("withdraw", "erase") for entry in fresh):
+            self._clear()
+            fresh = list(self.entries.values())
+            for entry in fresh:
+                if entry.source in ("withdraw", "erase"):
+                    ids = self.withdrawn if entry.source == "withdraw" else self.erased
+                    ids.update(entry.targets.split())
+        for entry in fresh:
+            if entry.id not in self.erased:
+                self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        account, book = entry.account, entry.book
+        if entry.source == "retire":
+            known = self.retired.get(account, (0, ""))
+            self.retired[account] = max(known, (entry.filed_at, entry.day))
+        if entry.source in MARKS:
+            return
+        days = entry.rows
+        for day in days:
+            self.days.setdefault((book, day), {}).setdefault(account, []).append(entry)
+            self._effective.pop((book, day), None)
+        if entry.received_at is not None and entry.day not in days:
+            self._nights.setdefault((book, entry.day), {}).setdefault(account, []).append(entry)
+            self._effective.pop((book, entry.day), None)
+        if not self.is_withdrawn(entry):
+            last = max(days)
+            self.since[account] = min(self.since.get(account, last), last)
+            self.covered[account, book].update(entry.covered.split())
+            if entry.error is not None:
+                self.failed[account, book].update(days)
+
+    def is_withdrawn(self, entry: Entry) -> bool:
+        """Returns whether a response was withdrawn, or repeats one that was."""
+        return entry.id in self.withdrawn or entry.repeats in self.withdrawn
+
+    def fetches(self) -> list[Entry]:
+        """Returns the responses and failures in the order in which they were filed."""
+        shown = (x for x in self.entries.values() if x.source not in MARKS)
+        visible = [entry for entry in shown if entry.id not in self.erased]
+        return sorted(visible, key=lambda x: (x.filed_at, x.account, x.book, x.id))
+
+    def ordered(self, book: str, day: str, account: str) -> list[Entry]:
+        """Returns the responses of a day that count, in their order."""
+        both = (index.get((book, day), {}).get(account, ()) for index in (self.days, self._nights))
+        counting = (
+            x for entries in both for x in entries if x.error is None and not self.is_withdrawn(x)
+        )
+        return sorted(counting, key=lambda entry: entry.order)
+
+    def effective(self, book: str, day: str) -> dict[str, list[Entry]]:
+        """Returns the responses of which a day is the fold, in their order, by account.
+
+        One without rows, or with the body of the one before it, changes nothing and is left out.
+        """
+        key = book, day
+        known = self._effective.get(key)
+        if known is None:
+            known = self._effective[key] = {}
+            for account in self.days.get(key, {}):
+                chosen = known[account] = []
+                last = None
+                for entry in self.ordered(book, day, account):
+                    if (entry.sha256, entry.day) != last and any(entry.rows.values()):
+                        chosen.append(entry)
+                        last = entry.sha256, entry.day
+        return known
+
+    def find(self, entry: Entry) -> Entry | None:
+        """Returns the stored entry of the same response, also if it was withdrawn."""
+        for day in entry.rows:
+            for known in self.days.get((entry.book, day), {}).get(entry.account, ()):
+                same = known.received_at == entry.received_at and known.sha256 == entry.sha256
+                if same and known.error is None:
+                    return known
+        return None
+
+
+class Responses:
+    """The files of responses of an archive.
+
+    Args:
+        folder: The archive's files.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.log = Log()
+
+    def refresh(self) -> Log:
+        """Returns the log with everything that was stored before the call."""
+        while True:
+            listed = self.folder.responses()
+            if listed == self.log.files.keys():
+                self.log.damaged = {}
+                return self.log
+            loaded, damaged = self._loaded(sorted(listed - self.log.files.keys()))
+            self.log.update(listed, loaded)
+            self.log.damaged = {path: damaged[path] for path in damaged if self._is_there(path)}
+            if len(self.log.damaged) == len(damaged):  # otherwise files were joined meanwhile
+                return self.log
+
+    def _is_there(self, path: str) -> bool:
+        return path in self.folder.responses()
+
+    def _loaded(self, paths: Sequence[str]) -> tuple[dict[str, list[Entry]], dict[str, str]]:
+        """Returns the entries of files, and what is wrong with those that cannot be read."""
+        with databases.connection() as opened:
+            try:
+                return self._read(opened, paths), {}
+            except (OSError, databases.Error, ValueError):
+                pass
+            loaded: dict[str, list[Entry]] = {}
+            damaged: dict[str, str] = {}
+            for path in paths:
+                try:
+                    loaded |= self._read(opened, [path])
+                except (OSError, databases.Error, ValueError) as error:
+                    damaged[path] = " ".join(databases.redacted(error).split())[:200]
+            return loaded, damaged
+
+    def _read(self, connection: Any, paths: Sequence[str]) -> dict[str, list[Entry]]:
+        if not paths:
+            return {}
+        entries: dict[str, list[Entry]] = {path: [] for path in paths}
+        by_place = {self.folder.path(*path.split("/")): entries[path] for path in paths}
+        columns = (
+            f"epoch_us({name})"
+            if kind == "TIMESTAMPTZ"
+            else f"coalesce({name}, '')"
+            if name == "account"
+            else name
+            for name, kind in COLUMNS.items()
+            if name in Entry._fields
+        )
+        files = databases.parquet(by_place, ", filename = true")
+        known: dict[Any, Any] = {}
+        rows = connection.execute(f"SELECT filename, {', '.join(columns)} FROM {files}")
+        while chunk := rows.fetchmany(10_000):
+            for place, identity, *values in chunk:
+                shared = [known.setdefault(value, value) for value in values]
+                for at in (3, 4):  # times are almost never the same
+                    shared[at] = values[at]
+                shared[1] = shared[1] or ""
+                by_place[place].append(Entry(identity, *shared))
+        return entries
+
+    def place(self, rows: Sequence[tuple[Entry, Json]]) -> None:
+        """Stores entries, each with its ``issues`` and its ``body``, in one file.
+
+        When it returns, they outlast a loss of power, whatever happens to the days.
+        """
+        if not rows:
+            return
+        content = [entry._asdict() | more for entry, more in rows]
+        columns = [
+            f"make_timestamp(unnest(${at}::BIGINT[]))::TIMESTAMPTZ AS {name}"
+            if kind == "TIMESTAMPTZ"
+            else f"unnest(${at}::{kind}[]) AS {name}"
+            for at, (name, kind) in enumerate(COLUMNS.items(), 1)
+        ]
+        values = [[row.get(name) for row in content] for name in COLUMNS]
+        query = f"SELECT {', '.join(columns)}"
+        self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
+
+    def _write(
+        self, query: str, at: datetime, values: Sequence[Any] = (), kind: str = "single"
+    ) -> str:
+        name = f"{at:%Y-%m-%dT%H%M%SZ}" if kind == "single" else f"{at:%Y-%m-%d}"
+        parts = RESPONSES, f"{at:%Y-%m}", f"{name}-{secrets.token_hex(6)}.parquet"
+        with databases.connection() as opened:
+            self.folder.put(lambda path: databases.write(opened, query, path, values), *parts)
+        return "/".join(parts)
+
+    def bodies(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | None]]:
+        """Yields responses with their bodies, in order; None for one that is lost or damaged."""
+        log, pending = self.log, list(entries)
+        with databases.connection() as opened:
+            for start in range(0, len(pending), _BODIES):
+                some = pending[start : start + _BODIES]
+                wanted: dict[str, list[str]] = defaultdict(list)
+                for entry in some:
+                    root = entry.repeats or entry.id
+                    if root in log.entries:
+                        wanted[log.place[root]].append(root)
+                known: dict[str, bytes] = {}
+                for path, ids in wanted.items():
+                    file = databases.parquet([self.folder.path(*path.split("/"))])
+                    query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
+                    with databases.unless_damaged():
+                        known.update(opened.execute(query, [ids]).fetchall())
+                for entry in some:
+                    body = known.get(entry.repeats or entry.id)
+                    is_sound = body is not None and sha256(body).hexdigest() == entry.sha256
+                    yield entry, body if is_sound else None
+
+    def join(self, before: datetime) -> None:
+        """Joins the files of each day of filing that is over; hold the lock."""
+        singles: dict[str, list[str]] = defaultdict(list)
+        for path in self.log.files:
+            name = path.rpartition("/")[2]
+            if name[10] == "T" and name[:10] < f"{before:%Y-%m-%d}":
+                singles[name[:10]].append(path)
+        for day, paths in sorted(singles.items()):
+            if len(paths) > 1:
+                files = [self.folder.path(*path.split("/")) for path in sorted(paths)]
+                query = f"FROM {databases.parquet(files)}"
+                at = datetime.fromisoformat(day)
+                self._write(query, at, kind="day")
+                for path in paths:
+                    self.folder.remove(*path.split("/"))
+
+    def erase(self) -> None:
+        """Removes the rows of erased responses from every file; hold the lock."""
+        for path, ids in list(self.log.files.items()):
+            if not self.log.erased.isdisjoint(ids):
+                name = path.rpartition("/")[2]
+                file = databases.parquet([self.folder.path(*path.split("/"))])
+                erased = sorted(self.log.erased.intersection(ids))
+                if len(erased) < len(ids):
+                    at = datetime.fromisoformat(name[:10])
+                    query = f"FROM {file} WHERE NOT list_contains($1, id)"
+                    self._write(query, at, [erased], kind="day")
+                self.folder.remove(*path.split("/"))

@@ -1,0 +1,89 @@
+"""What pandas, polars, DuckDB and pyarrow read in the folder of an archive."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import tradingdata as td
+from archive_model import COMPARED, NUMBER, TIMES
+
+Rows = Counter[tuple[Any, ...]]
+
+
+def columns(book: str) -> list[str]:
+    names = ["day", "account", NUMBER[book], TIMES[book][0], *COMPARED]
+    return list(dict.fromkeys(names))
+
+
+def of_pandas(path: str, book: str) -> Rows:
+    import pandas
+
+    frame = pandas.read_parquet(Path(path, book))[columns(book)].astype(object)
+    return _counted(frame.where(frame.notna(), None).itertuples(index=False))
+
+
+def of_polars(path: str, book: str) -> Rows:
+    import polars
+
+    files = f"{_without_pattern(path)}/{book}/*.parquet"
+    return _counted(polars.scan_parquet(files).select(columns(book)).collect().iter_rows())
+
+
+def of_duckdb(path: str, book: str) -> Rows:
+    files = f"{_without_pattern(path)}/{book}/*.parquet".replace("'", "''")
+    query = f"SELECT {', '.join(columns(book))} FROM '{files}'"
+    with duckdb.connect() as own:
+        return _counted(own.execute(query).fetchall())
+
+
+def of_pyarrow(path: str, book: str) -> Rows:
+    import pyarrow.dataset as datasets
+
+    table = datasets.dataset(Path(path, book), format="parquet").to_table(columns=columns(book))
+    return _counted(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+ENGINES: dict[str, Callable[[str, str], Rows]] = {
+    "pandas": of_pandas,
+    "polars": of_polars,
+    "DuckDB": of_duckdb,
+    "pyarrow": of_pyarrow,
+}
+
+
+def of_archive(archive: td.Archive, book: str) -> Rows:
+    """What the archive itself says of all days."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scan = archive.scan(book, dt.date(2026, 1, 1), dt.date(2027, 1, 1), missing_ok=True)
+    return _counted(scan.select(*columns(book)).fetchall())
+
+
+def _counted(rows: Any) -> Rows:
+    return Counter(tuple(map(_plain, row)) for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dt.datetime):
+        return str(value)
+    return str(value)[:10] if isinstance(value, dt.date) else value
+
+
+def _without_pattern(path: str) -> str:
+    return path.replace("[", "[[]")
+
+
+def check_engines(archive: td.Archive, *names: str) -> None:
+    """Asserts that engines read in the folder what the archive says."""
+    for book in NUMBER:
+        if archive.files(book):
+            wanted = of_archive(archive, book)
+            for name in names or ENGINES:
+                assert ENGINES[name](archive.path, book) == wanted, (name, book)
