@@ -122,10 +122,10 @@ def build_tools(session: nox.Session) -> dict[str, str]:
 def fingerprint() -> str:
     """Identifies what the wheel is made from: sources, interpreter, compiler and headers."""
     found = hashlib.sha256(f"{ROOT} {interpreter()} {ALL}".encode())
-    sources = ("CMakeLists.txt", "README.md", "LICENSE", "pyproject.toml", "cpp/CMakeLists.txt")
+    sources = "CMakeLists.txt README.md LICENSE pyproject.toml cpp/CMakeLists.txt .ci/bill.py"
     folders = ("cpp/cmake", "cpp/src", "python")
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
-    for path in [*(ROOT / name for name in sources), *paths]:
+    for path in [*(ROOT / name for name in sources.split()), *paths]:
         if path.is_file() and "__pycache__" not in path.parts:
             found.update(f"{path} ".encode() + path.read_bytes())
     for header in ("ciso646", "curl/curlver.h", "zlib.h", "isa-l.h"):
@@ -326,7 +326,7 @@ def types(session: nox.Session) -> None:
     """mypy, pyright"""
     environment(session, "types", "browser", "dev")
     checked = "python/tradingdata python/tradingdata_pytest tests noxfile.py .ci/stubs.py"
-    checked += " .ci/platforms/libraries.py python/bindings/bill.py"
+    checked += " .ci/platforms/libraries.py .ci/bill.py"
     run(session, "mypy", *checked.split())
     run(session, "pyright", "--pythonpath", TEST / "bin/python")
 

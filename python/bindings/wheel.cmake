@@ -13,7 +13,7 @@ endif()
 
 set(bill "${CMAKE_CURRENT_BINARY_DIR}/tradingdata.cdx.json")
 execute_process(
-  COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bill.py" ${TRADINGDATA_VERSION}
+  COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/.ci/bill.py" ${TRADINGDATA_VERSION}
     ${pybind11_VERSION} "${TRADINGDATA_STATIC_CURL}" "${CMAKE_CXX_COMPILER}"
   OUTPUT_FILE "${bill}" COMMAND_ERROR_IS_FATAL ANY)
 install(FILES "${bill}" DESTINATION "${SKBUILD_METADATA_DIR}/sboms")
