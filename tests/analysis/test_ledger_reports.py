@@ -170,3 +170,73 @@ def test_an_intraday_pair_is_not_delivery() -> None:
     both = book(trade(1, "B", 10, 1000.0), trade(2, "S", 10, 1010.0, 5))
     assert td.realised_pnl(both, opening=held).matches[0].realised == 110.0  # first in, first out
     assert td.charges(both, rates).total == 0.2525
+
+
+def test_a_scrip_dividend_is_not_sold_before_it_arrives() -> None:
+    """GeiserX/DeclaRenta#10: lots of the dividend were added before all trades."""
+    scrip = {**LOT, "quantity": 5, "value": 0.0, "time": at(0, 2)}
+    rows = book(trade(1, "B", 5, 500.0), later(1, 2, "S", 5, 600.0), later(3, 3, "S", 5, 300.0))
+    assert [match.cost for match in td.realised_pnl(rows, [scrip]).matches] == [500.0, 0.0]
+
+
+def test_a_split_before_a_scrip_dividend_does_not_split_it() -> None:
+    """GeiserX/DeclaRenta#10: earlier splits changed later lots."""
+    scrip = {**LOT, "quantity": 5, "value": 0.0, "time": at(0, 3)}
+    split = [td.LotChange(at(0, 2), ratio=2)]
+    rows = book(trade(1, "B", 5, 500.0), later(4, 2, "B", 1, 1.0))
+    assert lots(td.realised_pnl(rows, [scrip], changes=split)) == [(10, 500.0), (5, 0.0), (1, 1.0)]
+
+
+def test_a_return_of_capital_lowers_the_cost() -> None:
+    """alexpung/UK-Investment-tax-calculator#188: the pool of the shares stayed as it was."""
+    rows = book(trade(1, "B", 100, 9800.0), later(2, 2, "S", 100, 9900.0))
+    repaid = [td.LotChange(NEXT, add=-2.5)]
+    assert td.realised_pnl(rows, changes=repaid).realised == 350.0
+
+
+def test_cash_for_a_fraction_has_the_cost_of_the_fraction() -> None:
+    """hickeng/financial#78, wligithub/tax-tool#4: a fraction of a share taken for an amount."""
+    rows = book(trade(1, "B", 9, 900.0), later(2, 2, "B", 1, 1.0)._replace(**{ID: "11"}))
+    merger = [td.LotChange(NEXT, where={ID: "10"}, ratio=(1, 4), cash=420.0)]
+    ledger = td.Ledger(rows, changes=merger)
+    assert [(m.cost, m.proceeds, m.realised) for m in ledger.matches] == [(100.0, 105.0, 5.0)]
+    assert lots(ledger.realised())[0] == (2, 800.0)
+
+
+@pytest.mark.parametrize(("price", "realised"), [(0.0, -500.0), (7.5, 250.0)])
+def test_an_expired_option_is_closed_once(price: float, realised: float) -> None:
+    """QuantConnect/Lean#5016, mike840609/assets_tracker#732, wealthfolio/wealthfolio#1378."""
+    option: dict[str, Any] = {CONTRACT[3]: NEXT, CONTRACT[1]: "D", "strike_price": 90.0}
+    other = later(3, 2, "B", 1, 1.0)._replace(**{ID: "11"})
+    ledger = td.Ledger(book(trade(1, "B", 100, 500.0, **option), other), settle={"10": price})
+    assert [unwarned(lambda day=day: ledger.realised(day)).realised for day in DAYS] == [  # type: ignore[misc]
+        *(0.0, realised, 0.0, 0.0)
+    ]
+    assert (ledger.realised().realised, len(ledger.open_lots()), len(ledger.expired)) == (
+        *(realised, 1, 0),
+    )
+
+
+DAYS = [DAY + dt.timedelta(days=number) for number in range(4)]
+
+
+def test_two_strategies_of_one_security_are_apart() -> None:
+    """pmorissette/bt#345, marketcalls/openalgo#1694: netted, or one of them is lost."""
+    rows = book(trade(1, "B", 10, 1000.0, algo_id="x"), trade(2, "S", 10, 1100.0, 1, algo_id="y"))
+    found = td.realised_pnl(rows, by="algo_id")
+    assert {row.by: row.open_quantity for row in found} == {"x": 10, "y": -10}
+    assert len(td.realised_pnl(rows).open_lots) == 0
+
+
+def test_exercise_is_charged_where_a_rate_says_so() -> None:
+    """The tax on exercised options is on the settlement, not on the premium."""
+    option: dict[str, Any] = {CONTRACT[3]: DAY, CONTRACT[1]: "D", "strike_price": 90.0}
+    rows = book(trade(1, "B", 50, 10507.5, **option))
+    exercise = td.ChargeRate(where={"settled": True}, stt_sell=0.00125)
+    for by in (None, "algo_id"):
+        ledger = td.Ledger(rows, settle={"10": 28.0}, by=by)
+        day = ledger.day(charges=[exercise, td.ChargeRate(per_order=20)])
+        assert (day.realised, day.charges) == (-9107.5, 21.75)
+        assert ledger.day(charges=td.ChargeRate(per_order=20)).charges == 20.0
+        daily = ledger.daily({}, charges=[exercise, td.ChargeRate(per_order=20)])
+        assert daily.net == -9129.25

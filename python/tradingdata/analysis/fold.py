@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from functools import cached_property, partial
@@ -725,9 +725,10 @@ class Run:
         proof = self._units[span - before].get(contract)
         return None if proof is None else proof.multiplier
 
-    def multipliers(self, keys: Iterable[int], stop: int) -> list[int | None]:
+    def multipliers(self, keys: Sequence[int], stop: int) -> list[int | None]:
         """Returns the multipliers of keys at the end of a cut."""
-        return [self.multiplier(self.contract(key), stop - 1) for key in keys]
+        of_keys = {key: self.multiplier(self.contract(key), stop - 1) for key in set(keys)}
+        return [of_keys[key] for key in keys]
 
     def unproved(self, stop: int) -> dict[Key, Proof]:
         """Returns the contracts whose multiplier nothing proves at the end of a cut."""

@@ -486,7 +486,8 @@ class Ledger:
             notes += events.of_rows(TIED, tied, run.numbers(), leads)
         (_, sold, *_) = run.fold.unmatched(cut.start, cut.stop)
         notes += run.counts(UNOPENED, "sale", sold)
-        over = [key for key in run.fold.open(cut.stop)[2] if run.is_over(key, cut.day)]
+        expired = {key for key in keys if run.is_over(key, cut.day)}
+        over = [key for key in run.fold.open(cut.stop)[2] if key in expired] if expired else []
         notes += run.counts(EXPIRED, "lot", over)
         return notes + run.unused_settlements(is_left=bool(over))
 
