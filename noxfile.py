@@ -532,8 +532,8 @@ def bench(session: nox.Session) -> None:
             folder / "site",
             *(folder / "zlib").glob("*.whl"),
         )
-    given = ("--zlib", folder / "site", "--results", folder / "results", *session.posargs)
-    session.run(venv / "bin/python", "tests/bench", *given)
+    command = (venv / "bin/python", "tests/bench", "--zlib", folder / "site")
+    session.run(*command, "--results", folder / "results", *session.posargs)
 
 
 # The inner loop.
