@@ -97,7 +97,7 @@ int FieldNames::find_equal(PyObject* name) const {
 py::object no_field(const Schema& schema, py::handle name) {
   py::list known;
   for (const Field& field : schema.fields) known.append(field.name);
-  return call_python(handed_over(Function::no_field), schema.record, known, name);
+  return call_python(handed_over(Function::no_field), schema.record, name, py::tuple(known));
 }
 
 // A small hash table from text views to Python strings. Columns such as the exchange repeat a few

@@ -247,5 +247,6 @@ def test_html_has_every_character_whatever_standard_output_takes(
 
 
 def test_nothing_that_tables_have_is_replaced_by_a_message(tables: dict[str, TableExport]) -> None:
+    tried = " ".join(INSTEAD.values()).split()
     for name, table in tables.items():
-        assert not [method for method in INSTEAD if hasattr(type(table), method)], name
+        assert not [method for method in tried if hasattr(type(table), method)], name

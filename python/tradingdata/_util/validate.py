@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
-from .declarations import ALIASES
 from .plans import Result
 
 if TYPE_CHECKING:
@@ -155,44 +154,50 @@ def shown(value: object) -> str:
     return text if is_short else f"a value of type {type(value).__name__}"
 
 
+# What other services call a field of a record, as tables of what to write instead have it.
+_FIELDS = {
+    "quantity": "qty volume lots",
+    "traded_price": "fill_price trade_price avg_price rate",
+    "txn_type": "side buy_sell direction transaction_type action",
+    "exch_trade_time": "time timestamp datetime trade_time fill_time",
+    "order_date_time": "time timestamp datetime order_time order_timestamp",
+    "symbol": "ticker tradingsymbol instrument_token scrip",
+    "order_no": "order_id orderid",
+    "trade_no": "trade_id tradeid",
+    "expiry_date": "expiry",
+    "strike_price": "strike",
+}
 _LEAST_PART = 3  # characters; shorter text is part of almost every name
 
 
-def closest(name: object, known: Iterable[str]) -> str | None:
-    """Returns the known name most similar to ``name``, ignoring case, or None if none is close.
+def did_you_mean(name: object, known: Iterable[str], uses: Mapping[str, str] | None = None) -> str:
+    """Returns what to write instead of a name, as the end of the message that refuses it.
 
-    A name that contains it counts as close: ``traded_price`` for ``price``.
+    Args:
+        name: The name that was written.
+        known: The names that exist. One that is similar, ignoring case, or contains the name is
+            proposed: ``; did you mean 'symbol'?``.
+        uses: What to write instead, such as ``"rows="``, each with the names that people try in
+            its place, separated by spaces: ``: use rows=``.
     """
     from difflib import get_close_matches
 
+    for use, tried in (uses or {}).items():
+        if name in tried.split():
+            return f": use {use}"
     by_folded = {candidate.casefold(): candidate for candidate in known}
     wanted = str(name).casefold()
-    near = [field for alias, field in ALIASES if alias == wanted and field in by_folded]
+    near = [field for field in _FIELDS if field in by_folded and wanted in _FIELDS[field].split()]
     near = near or get_close_matches(wanted, by_folded, n=1)
     if not near and len(wanted) >= _LEAST_PART:
         near = [folded for folded in by_folded if wanted in folded]
-    return by_folded[near[0]] if near else None
+    return f"; did you mean {by_folded[near[0]]!r}?" if near else ""
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Returns ``; did you mean 'symbol'?``, or empty text if no known name is close."""
-    near = closest(name, known)
-    return "" if near is None else f"; did you mean {near!r}?"
-
-
-def instead(uses: Mapping[str, str]) -> dict[str, str]:
-    """Returns what to use in place of each name that people try.
-
-    Args:
-        uses: The names, separated by spaces, by what to use in their place.
-    """
-    return {name: use for use, names in uses.items() for name in names.split()}
-
-
-def has_no(owner: str, what: str, name: str, uses: Mapping[str, str], known: Iterable[str]) -> str:
-    """Returns the message for a name that does not exist: what to use, or the closest known one."""
-    rest = f": use {uses[name]}" if name in uses else did_you_mean(name, known)
-    return f"{owner} has no {what}{rest}"
+@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
+def no_field(record: str, name: str, known: tuple[str, ...]) -> str:
+    """Returns the message for an unknown field, with the closest known one."""
+    return f"{record} has no field {name!r}{did_you_mean(name, known)}"
 
 
 class NoNewAttributes:
@@ -220,7 +225,7 @@ class NoNewAttributes:
         if hasattr(kind, name):
             return f"{name} of {kind.__name__} can be read, not assigned"
         public = [known for known in dir(kind) if not known.startswith("_")]
-        return has_no(kind.__name__, repr(name), name, {}, public)
+        return f"{kind.__name__} has no {name!r}{did_you_mean(name, public)}"
 
 
 def keywords(uses: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
@@ -234,7 +239,8 @@ def keywords(uses: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callabl
         def checked(*args: P.args, **options: P.kwargs) -> Result:
             for name in options:
                 if name not in known:
-                    raise TypeError(has_no(f"{function.__name__}()", f"{name}=", name, uses, known))
+                    hint = did_you_mean(name, known, uses)
+                    raise TypeError(f"{function.__name__}() has no {name}={hint}")
             return function(*args, **options)
 
         # Python's own messages name the inner function, and pickles the outer one.
@@ -257,13 +263,3 @@ def method_keywords(uses: Mapping[str, str]) -> Callable[[type[Kind]], type[Kind
         return kind
 
     return decorate
-
-
-def no_field(record: str, known: Iterable[str], name: str) -> str:
-    """Returns the message for an unknown field, with the closest known one."""
-    return _no_field(record, tuple(known), name)
-
-
-@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
-def _no_field(record: str, known: tuple[str, ...], name: str) -> str:
-    return f"{record} has no field {name!r}{did_you_mean(name, known)}"

@@ -255,7 +255,7 @@ class Book(Table[Record]):
         columns, values = dict(names or {}), dict(constants or {})
         for name in (*columns.values(), *values):
             if name not in fields:
-                raise KeyError(no_field(cls._record, fields, name))
+                raise KeyError(no_field(cls._record, name, tuple(fields)))
         keep = flag("keep_personal_data", keep_personal_data)
         return cls._received(_core.from_arrow(cls._record, data, keep, columns, values), None)
 

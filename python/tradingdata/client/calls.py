@@ -20,7 +20,7 @@ from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.plans import Plan
 from .._util.stopping import SLICE, raise_if_stopped
-from .._util.validate import NoNewAttributes, count, has_no, instead, seconds
+from .._util.validate import NoNewAttributes, count, did_you_mean, seconds
 from ..books.book import AnyBook
 from ..books.response import Response
 from ..errors import (
@@ -220,22 +220,20 @@ class Calls:
         return book if self.zone is None else book.localize(self.zone)
 
 
-_INSTEAD = instead(
-    {
-        "trade_book()": "trades get_trades tradebook fills get_trade_book",
-        "order_book()": "orders get_orders orderbook get_order_book",
-        "stock(identifier)": "get_stock instrument symbol",
-        "trade_book().filter(order_no=...)": "order_trades trades_of_order",
-        "order_book().filter(order_no=...), or watch_orders() for its changes": (
-            "order_history order_status get_order"
-        ),
-        "search(query)": "stocks search_stock search_stocks instruments",
-        "watch_orders() or watch_trades()": "watch subscribe stream",
-        "td.positions(trades) with the trades of trade_book()": "positions net_positions",
-        "td.day_pnl(trades) with the trades of trade_book()": "pnl profit",
-        "await client.aclose()": "close",  # on an AsyncClient
-    }
-)
+_INSTEAD = {
+    "trade_book()": "trades get_trades tradebook fills get_trade_book",
+    "order_book()": "orders get_orders orderbook get_order_book",
+    "stock(identifier)": "get_stock instrument symbol",
+    "trade_book().filter(order_no=...)": "order_trades trades_of_order",
+    "order_book().filter(order_no=...), or watch_orders() for its changes": (
+        "order_history order_status get_order"
+    ),
+    "search(query)": "stocks search_stock search_stocks instruments",
+    "watch_orders() or watch_trades()": "watch subscribe stream",
+    "td.positions(trades) with the trades of trade_book()": "positions net_positions",
+    "td.day_pnl(trades) with the trades of trade_book()": "pnl profit",
+    "await client.aclose()": "close",  # on an AsyncClient
+}
 
 
 def _no_attribute(kind: type, name: str) -> str:
@@ -248,10 +246,10 @@ def _no_attribute(kind: type, name: str) -> str:
     if name.startswith(("place", "modify", "cancel", "exit", "buy", "sell")):
         return f"{kind.__name__} has no {name!r}: the service only reads; it places no orders"
     public = [known for known in dir(kind) if not known.startswith("_")]
-    message = has_no(kind.__name__, repr(name), name, _INSTEAD, public)
-    if name.startswith("_") or not message.endswith(repr(name)):
-        return message
-    return f"{message}: the service has the trade book, the order book and the search"
+    hint = did_you_mean(name, public, _INSTEAD)
+    if not hint and not name.startswith("_"):
+        hint = ": the service has the trade book, the order book and the search"
+    return f"{kind.__name__} has no {name!r}{hint}"
 
 
 class BaseClient(NoNewAttributes, ClientOptions[Token]):

@@ -17,7 +17,7 @@ from .. import _core
 from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
 from .._util.time_zones import checked_zone
-from .._util.validate import count, flag, has_no, hook, instead, path, seconds, shown, text
+from .._util.validate import count, did_you_mean, flag, hook, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
 
@@ -175,23 +175,22 @@ class Retry(NamedTuple):
     delay: float
 
 
-_INSTEAD = instead(
-    {
-        "access_token=": "token api_key key secret auth",
-        "attempts=": "retries max_retries max_retry retry",
-        "base_url=": "url host endpoint",
-        "tz=": "timezone zone tzinfo",
-        "proxy=": "proxies",
-        "ca_file= for other authorities; certificates are always verified": "verify cert",
-    }
-)
+_INSTEAD = {
+    "access_token=": "token api_key key secret auth",
+    "attempts=": "retries max_retries max_retry retry",
+    "base_url=": "url host endpoint",
+    "tz=": "timezone zone tzinfo",
+    "proxy=": "proxies",
+    "ca_file= for other authorities; certificates are always verified": "verify cert",
+}
 
 
 def check_names(owner: str, options: Iterable[str]) -> None:
     """Raises TypeError for a name that is no option, with the one that was probably meant."""
     for name in options:
         if name not in _KNOWN:
-            raise TypeError(has_no(owner, f"option {name!r}", name, _INSTEAD, _KNOWN))
+            hint = did_you_mean(name, _KNOWN, _INSTEAD)
+            raise TypeError(f"{owner} has no option {name!r}{hint}")
 
 
 def _named_right(function: Callable[P, None]) -> Callable[P, None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from .._util import plans
 from .._util.optional_imports import progress_bar, require_bar
 from .._util.plans import Plan
-from .._util.validate import NoNewAttributes, count, flag, instead, seconds, words
+from .._util.validate import NoNewAttributes, count, flag, seconds, words
 from ..books.book import StockList, concat
 from ..display.text import counted
 from ..errors import ClientClosedError, ConfigurationError, DataWarning
@@ -30,16 +30,14 @@ Item = TypeVar("Item")
 
 _TAKES = "a company name, an NSE symbol or a BSE code"
 
-KEYWORDS = instead(
-    {
-        "td.Archive for earlier days; the service has the current one": "day date start end",
-        "interval=": "every seconds",
-        "page_size= for the size of a page, max_items= for a number of stocks": "limit",
-        "page_size=": "per_page size",
-        "start_page=": "page offset",
-        "max_items=": "n max top",
-    }
-)
+KEYWORDS = {
+    "td.Archive for earlier days; the service has the current one": "day date start end",
+    "interval=": "every seconds",
+    "page_size= for the size of a page, max_items= for a number of stocks": "limit",
+    "page_size=": "per_page size",
+    "start_page=": "page offset",
+    "max_items=": "n max top",
+}
 """What to use in place of keywords that people try."""
 
 

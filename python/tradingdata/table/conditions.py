@@ -55,7 +55,7 @@ def parse_conditions(
         if keyword in known or not name:
             name, comparison = keyword, "eq"
         if name not in known:
-            raise TypeError(no_field(title, known, name))
+            raise TypeError(no_field(title, name, tuple(known)))
         if comparison != "eq" and comparison not in COMPARISONS:
             endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
             raise TypeError(

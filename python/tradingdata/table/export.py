@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from .._util.files import whole_file
 from .._util.optional_imports import Later
-from .._util.validate import count, flag, instead, method_keywords
+from .._util.validate import count, flag, method_keywords
 from .selection import DtypeBackend, Selection, write_excel
 
 if TYPE_CHECKING:
@@ -42,16 +42,14 @@ ArrowTable = ArrowStream | ArrowArray
 
 
 # What to use in place of keywords of data frames.
-KEYWORDS = instead(
-    {
-        "the names of columns alone: .sort('symbol')": "by key on",
-        "reverse=True, or a minus sign before a name": "descending ascending desc",
-        "rows=": "n",
-        "columns=": "usecols cols fields names",
-        "lines=True for one object in each line": "orient",
-        ".to_pandas().to_csv(...) for this": "index sep header na_rep date_format",
-    }
-)
+KEYWORDS = {
+    "the names of columns alone: .sort('symbol')": "by key on",
+    "reverse=True, or a minus sign before a name": "descending ascending desc",
+    "rows=": "n",
+    "columns=": "usecols cols fields names",
+    "lines=True for one object in each line": "orient",
+    ".to_pandas().to_csv(...) for this": "index sep header na_rep date_format",
+}
 
 
 @method_keywords(KEYWORDS)

@@ -173,7 +173,7 @@ def no_attribute(row: Record, name: str) -> AttributeError:
             "or use _asdict(), or to_dicts() of its table"
         )
     else:
-        message = no_field(record, _core.names_of(type(row)), name)
+        message = no_field(record, name, tuple(_core.names_of(type(row))))
     return AttributeError(message, name=name, obj=row)
 
 

@@ -19,7 +19,7 @@ from typing import (
 from .. import _core
 from .._util.declarations import kinds_of
 from .._util.pickles import reduced
-from .._util.validate import count, has_no, instead, method_keywords, no_field, shown
+from .._util.validate import count, did_you_mean, method_keywords, no_field, shown
 from ..display.text import ENDS, Ends, Shown, counted, impersonal, table_text
 from ..display.view import View
 from .conditions import Condition, core_conditions, parse_conditions, why_none
@@ -30,26 +30,24 @@ Record = TypeVar("Record")
 AnyTable = TypeVar("AnyTable", bound="Table[Any]")
 
 
-INSTEAD = instead(
-    {
-        ".to_pandas() or .to_polars()": "to_df to_frame df to_numpy values T",
-        ".to_pandas().groupby(...)": "groupby group_by agg pivot pivot_table value_counts resample",
-        "the method of .to_pandas()": (
-            "merge join apply map describe sum mean max min unique nunique drop drop_duplicates "
-            "dropna fillna isna rename assign astype cumsum to_sql to_markdown to_string"
-        ),
-        "a loop over the rows: for row in table": "iterrows itertuples iter_rows rows",
-        "list(table), or .to_dicts()": "to_list tolist to_records",
-        "an index or a slice: [0], [:5]": "iloc loc iat at row first last",
-        ".filter(symbol='INFY')": "query where select_rows",
-        ".sort('symbol', '-quantity')": "sort_values sort_by order_by",
-        "td.concat([one, other])": "append extend concat",
-        ".to_pandas(columns=[...]) or .column(name)": "select get_column",
-        "len()": "shape size empty",
-        ".columns for the names, .to_pandas().dtypes for the types": "dtypes schema info keys",
-        "the functions of td.plot": "plot hist",
-    }
-)
+INSTEAD = {
+    ".to_pandas() or .to_polars()": "to_df to_frame df to_numpy values T",
+    ".to_pandas().groupby(...)": "groupby group_by agg pivot pivot_table value_counts resample",
+    "the method of .to_pandas()": (
+        "merge join apply map describe sum mean max min unique nunique drop drop_duplicates "
+        "dropna fillna isna rename assign astype cumsum to_sql to_markdown to_string"
+    ),
+    "a loop over the rows: for row in table": "iterrows itertuples iter_rows rows",
+    "list(table), or .to_dicts()": "to_list tolist to_records",
+    "an index or a slice: [0], [:5]": "iloc loc iat at row first last",
+    ".filter(symbol='INFY')": "query where select_rows",
+    ".sort('symbol', '-quantity')": "sort_values sort_by order_by",
+    "td.concat([one, other])": "append extend concat",
+    ".to_pandas(columns=[...]) or .column(name)": "select get_column",
+    "len()": "shape size empty",
+    ".columns for the names, .to_pandas().dtypes for the types": "dtypes schema info keys",
+    "the functions of td.plot": "plot hist",
+}
 """What to write in place of what data frames and lists have."""
 
 
@@ -129,7 +127,8 @@ class Table(TableExport, Generic[Record]):
                 f".column({name!r}) or .to_pandas()[{name!r}]"
             )
         public = [known for known in dir(kind) if not known.startswith("_")]
-        return has_no(kind.__name__, repr(name), name, INSTEAD, [*self.columns, *public])
+        hint = did_you_mean(name, [*self.columns, *public], INSTEAD)
+        return f"{kind.__name__} has no {name!r}{hint}"
 
     def _no_index(self, index: object) -> str:
         """Returns the message for an index that data frames take."""
@@ -244,7 +243,7 @@ class Table(TableExport, Generic[Record]):
         return type(self).__name__
 
     def _no_column(self, name: str) -> str:
-        return no_field(self._title, self.columns, name)
+        return no_field(self._title, name, tuple(self.columns))
 
     def _column(self, name: str) -> list[Any]:
         return self._rows.column(name)
