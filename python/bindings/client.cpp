@@ -26,7 +26,7 @@ namespace {
 // (table, status_code, attempts, elapsed, received_at, served_at)
 py::tuple as_python(const Outcome& outcome) {
   const auto& served = outcome.served_at;
-  return py::make_tuple(whole_slice(table_of(outcome)), outcome.status_code, outcome.attempts,
+  return py::make_tuple(whole_slice(table_or_throw(outcome)), outcome.status_code, outcome.attempts,
                         outcome.elapsed, utc_datetime(outcome.received_at),
                         served ? utc_datetime(*served * micros_per_second) : py::none());
 }

@@ -42,7 +42,7 @@ EngineOptions engine_options(const ClientOptions& options) {
 
 }  // namespace
 
-TablePtr table_of(const Outcome& outcome) {
+TablePtr table_or_throw(const Outcome& outcome) {
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome.table;
 }

@@ -42,7 +42,7 @@ struct ClientOptions {
 };
 
 // The table of a call. Throws what went wrong with it.
-TablePtr table_of(const Outcome& outcome);
+TablePtr table_or_throw(const Outcome& outcome);
 
 Error closed_error();  // of what is called on a closed client, or was in flight when it closed
 

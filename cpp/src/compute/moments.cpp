@@ -57,8 +57,8 @@ class Orderer {
   }
 
  private:
-  using Rows = std::vector<std::int64_t>;     // in the order of their times
-  using Numbers = std::vector<std::int64_t>;  // by row
+  using RowNumbers = std::vector<std::int64_t>;  // in the order of their times
+  using Numbers = std::vector<std::int64_t>;     // by row
   static constexpr std::int64_t none = INT64_MIN;
   static constexpr std::int64_t undecided = -1;
 
@@ -69,7 +69,7 @@ class Orderer {
 
   // Rows of one time keep their order. The times are beside their rows, since looking each up in
   // its column would be slow.
-  void sort_by_time(Rows& rows) const {
+  void sort_by_time(RowNumbers& rows) const {
     if (std::ranges::is_sorted(rows, {}, [this](std::int64_t row) { return times_[row]; })) return;
     std::vector<std::pair<std::int64_t, std::int64_t>> timed;
     timed.reserve(rows.size());
@@ -87,7 +87,7 @@ class Orderer {
 
   // Whether test(before, row) is true of two rows that follow each other within their group.
   template <typename Test>
-  bool any_neighbours(const Rows& rows, const Test& test) const {
+  bool any_neighbours(const RowNumbers& rows, const Test& test) const {
     std::vector<std::int64_t> last(trades_.count.size(), -1);
     return std::ranges::any_of(rows, [&](std::int64_t row) {
       const std::int64_t before = std::exchange(last[at(trades_.group[at(row)])], row);
@@ -114,7 +114,7 @@ class Orderer {
 
   // Rows that share account, client and day, which are those of one response or of several; or
   // only those of one exchange and segment, where they were traded.
-  std::vector<Rows> sets_of(const Rows& rows, bool of_exchanges) const {
+  std::vector<RowNumbers> sets_of(const RowNumbers& rows, bool of_exchanges) const {
     GroupedRows keyed{trades_.rows, {{trade_schema["account"]}, {trade_schema["client_id"]}}};
     if (of_exchanges) {
       keyed.key.push_back({trade_schema["exchange"]});
@@ -123,7 +123,7 @@ class Orderer {
     const std::vector<std::int32_t> numbers = coarser({&trades_, 1}, {&keyed, 1});
     const bool by_origin = of_exchanges && !origin_.empty();
     const std::int64_t origins = by_origin ? std::ranges::max(origin_) + std::int64_t{1} : 1;
-    std::vector<Rows> sets;
+    std::vector<RowNumbers> sets;
     std::vector<std::int64_t> newest(numbers.size() * at(origins), -1);  // the set of the last day
     for (const std::int64_t row : rows) {
       const std::int64_t number = numbers[at(trades_.group[at(row)])];
@@ -141,7 +141,7 @@ class Orderer {
   // Sets the rank of each row within its second. Row numbers count through a response, trade
   // numbers through an exchange's segment. A number that contradicts the times, and the place of a
   // row, which a sort changes, rank the rows but do not decide.
-  void rank(const Rows& rows) {
+  void rank(const RowNumbers& rows) {
     const Numbers by_row = numbers_of(row_number, [this](std::int64_t cell) {
       return table_.column(row_number).as<std::int64_t>()[cell];
     });
@@ -149,12 +149,12 @@ class Orderer {
     std::iota(ranks_.begin(), ranks_.end(), 0);
     set_.assign(at(trades_.size()), undecided);
     std::int64_t set = 0;
-    const auto decide = [&](const Rows& decided) {
+    const auto decide = [&](const RowNumbers& decided) {
       for (const std::int64_t row : decided) set_[at(row)] = set;
       ++set;
     };
-    std::vector<Rows> others;
-    for (Rows& response : sets_of(rows, false)) {
+    std::vector<RowNumbers> others;
+    for (RowNumbers& response : sets_of(rows, false)) {
       if (follows_time(response, by_row)) {
         decide(response);
       } else {
@@ -165,13 +165,13 @@ class Orderer {
     const Numbers by_trade = numbers_of(trade_schema["trade_no"], [this](std::int64_t cell) {
       return whole_number(table_.text(trade_schema["trade_no"], cell));
     });
-    Rows rest;
-    for (const Rows& response : others) {
+    RowNumbers rest;
+    for (const RowNumbers& response : others) {
       rest.insert(rest.end(), response.begin(), response.end());
       // Their ranks are still their places.
       static_cast<void>(follows_time(response, ranks_) || orders(response, by_trade));
     }
-    for (const Rows& traded : sets_of(rest, true)) {
+    for (const RowNumbers& traded : sets_of(rest, true)) {
       const bool of_one_time = times_[traded.front()] == times_[traded.back()];
       if (follows_time(traded, by_row) || follows_time(traded, by_trade) ||
           (of_one_time && (orders(traded, by_trade) || orders(traded, by_row)))) {
@@ -181,7 +181,7 @@ class Orderer {
   }
 
   // Whether the numbers rise with the times, or fall: then they rank the rows.
-  bool follows_time(const Rows& rows, const Numbers& numbers) {
+  bool follows_time(const RowNumbers& rows, const Numbers& numbers) {
     const auto number = [&](std::int64_t row) { return numbers[at(row)]; };
     bool rises = true;
     bool falls = true;
@@ -204,14 +204,14 @@ class Orderer {
     return true;
   }
 
-  bool orders(const Rows& rows, const Numbers& numbers) {
+  bool orders(const RowNumbers& rows, const Numbers& numbers) {
     if (!are_distinct(rows, numbers)) return false;
     for (const std::int64_t row : rows) ranks_[at(row)] = numbers[at(row)];
     return true;
   }
 
   // Whether each row has a number of its own.
-  static bool are_distinct(const Rows& rows, const Numbers& numbers) {
+  static bool are_distinct(const RowNumbers& rows, const Numbers& numbers) {
     std::vector<std::int64_t> sorted;
     sorted.reserve(rows.size());
     for (const std::int64_t row : rows) sorted.push_back(numbers[at(row)]);

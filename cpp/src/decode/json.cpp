@@ -8,7 +8,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-std::string shown(char c) {
+std::string quoted(char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x20 && byte < 0x7F) return {'\'', c, '\''};
   constexpr char hex[] = "0123456789abcdef";
@@ -41,11 +41,11 @@ void Document::fail(const char* place, std::string_view problem) const {
 }
 
 void Document::fail_expecting(const char* at, char wanted) const {
-  fail(at, "found " + shown(*at) + " where " + shown(wanted) + " was expected");
+  fail(at, "found " + quoted(*at) + " where " + quoted(wanted) + " was expected");
 }
 
 void Document::fail_at_separator(const char* at, char close) const {
-  fail(at, "found " + shown(*at) + " where ',' or " + shown(close) + " was expected");
+  fail(at, "found " + quoted(*at) + " where ',' or " + quoted(close) + " was expected");
 }
 
 const char* Document::pass_spaces(const char* at) {
@@ -91,7 +91,7 @@ const char* Document::pass_word(const char* at) const {
                                 : *at == 'f' ? "false"
                                 : *at == 'n' ? "null"
                                              : "";
-  if (word.empty()) fail(at, "found " + shown(*at) + " where a value was expected");
+  if (word.empty()) fail(at, "found " + quoted(*at) + " where a value was expected");
   for (const char letter : word) {
     if (*at != letter) fail(at, "found no JSON value");
     ++at;
@@ -101,7 +101,7 @@ const char* Document::pass_word(const char* at) const {
 
 void Document::pass_end(const char* at) const {
   at = pass_space(at);
-  if (at < end_) fail(at, "found " + shown(*at) + " after the end of the document");
+  if (at < end_) fail(at, "found " + quoted(*at) + " after the end of the document");
 }
 
 // Reads one value with its type; text is unescaped into a scratch string.

@@ -45,7 +45,7 @@ void receive_many(Port& port, Client& client, const std::function<Events()>& tak
   while (!waiting.empty()) {
     for (Outcome& outcome : take().outcomes) {
       CHECK(waiting.erase(outcome.id) == 1);
-      CHECK(table_of(outcome)->rows() == 0);
+      CHECK(table_or_throw(outcome)->rows() == 0);
     }
   }
 }
