@@ -65,7 +65,7 @@ _publish([value for name, value in globals().items() if name in __all__], __name
 
 if TYPE_CHECKING:
     from . import analysis, dask, plot, sandbox
-    from .accounts.fetch import Accounts
+    from .accounts import Accounts
     from .analysis import (
         ChargeRate,
         Ledger,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 # Imported on first use, because not every script needs asyncio, analysis or the sandbox.
 _LAZY = {
-    "accounts.fetch": ("Accounts",),
+    "accounts": ("Accounts",),
     "analysis": (
         *("ChargeRate", "Ledger", "LotChange", "analysis", "charges", "daily_pnl", "day_pnl"),
         *("execution_quality", "positions", "realised_pnl", "reconcile", "unrealised_pnl"),
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> object:
         import importlib
 
         module = importlib.import_module(f".{path}", __name__)
-        value = module if name == path.rpartition(".")[2] else getattr(module, name)
+        value = module if name == path else getattr(module, name)
         globals()[name] = value
         return value
     raise AttributeError(

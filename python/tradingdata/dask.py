@@ -14,7 +14,7 @@ from typing import Any
 
 from ._util.optional_imports import require
 from ._util.validate import count
-from .accounts.fetch import Accounts, accounts_error, client_of, named_accounts
+from .accounts import Accounts, accounts_error, client_of, named_accounts
 from .archive import Archive, Fetched
 from .client.client import Client
 from .client.tokens import hide

@@ -21,7 +21,7 @@ from starvation import starved
 from tradingdata import sandbox
 from tradingdata._util.platform import ForkLock
 from tradingdata._util.stopping import Stopped, pause, raise_if_stopped, stop_on
-from tradingdata.accounts.fetch import side_by_side
+from tradingdata.accounts import side_by_side
 
 PROMISED = 1.5  # seconds until the process has ended
 

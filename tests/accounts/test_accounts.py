@@ -218,7 +218,7 @@ def test_clients_and_their_tokens_are_kept_between_calls(service: sandbox.Servic
 def test_more_accounts_than_are_kept_open(
     service: sandbox.Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tradingdata.accounts.fetch._MOST_KEPT", 2)
+    monkeypatch.setattr("tradingdata.accounts._MOST_KEPT", 2)
     with td.Accounts(arguments(service)) as many:
         assert many.trade_book() == many.trade_book()
         assert many._clients == {}

@@ -53,7 +53,7 @@ KNOWN_LIMIT = 60  # for the one test that noticed it last time
 
 # The sources, and the tests that must notice a change in them; the first folder that matches.
 TESTS = {
-    "python/tradingdata/accounts/": "accounts",
+    "python/tradingdata/accounts": "accounts",
     "python/tradingdata/analysis/": "analysis cli/test_cli_positions.py",
     "python/tradingdata/archive/": "archive golden oracles cli/test_cli_archive.py",
     "python/tradingdata/books/": "books golden table records watch oracles",

@@ -34,7 +34,7 @@ def test_a_public_type_names_the_module_that_exports_it() -> None:
         assert exported.get(said) is value, f"{name} says {said}"
 
 
-@pytest.mark.parametrize("module", ["accounts.fetch.Accounts", "archive.archive.Archive"])
+@pytest.mark.parametrize("module", ["accounts.Accounts", "archive.archive.Archive"])
 def test_a_type_imported_on_first_use_says_so_from_the_start(module: str) -> None:
     path, _, name = f"tradingdata.{module}".rpartition(".")
     code = f"from {path} import {name}; print({name}.__module__)"

@@ -13,7 +13,7 @@ from .._util.optional_imports import Later
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import flag, seconds, shown, text
 from .._util.warn import warn_user
-from ..accounts.fetch import Accounts
+from ..accounts import Accounts
 from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
 from ..errors import ArchiveError, DataWarning, TradingDataError

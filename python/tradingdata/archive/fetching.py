@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ..accounts.fetch import Accounts, accounts_error, side_by_side
+from ..accounts import Accounts, accounts_error, side_by_side
 from ..books.issues import warnings_kept
 from ..display.text import counted
 from ..errors import ArchiveError, ConfigurationError, TradingDataError

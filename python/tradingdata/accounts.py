@@ -10,16 +10,16 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any, Self, TypeVar
 
-from .._util.optional_imports import progress_bar
-from .._util.platform import wait_until
-from .._util.stopping import stop_on
-from .._util.validate import NoNewAttributes, count, flag, seconds, shown
-from ..books.book import Books, OrderBook, TradeBook, concat
-from ..client.client import Client
-from ..client.options import CHECKS, check_names, hidden
-from ..client.profiles import load_profile
-from ..client.tokens import Held, hide
-from ..errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
+from ._util.optional_imports import progress_bar
+from ._util.platform import wait_until
+from ._util.stopping import stop_on
+from ._util.validate import NoNewAttributes, count, flag, seconds, shown
+from .books.book import Books, OrderBook, TradeBook, concat
+from .client.client import Client
+from .client.options import CHECKS, check_names, hidden
+from .client.profiles import load_profile
+from .client.tokens import Held, hide
+from .errors import AccountsError, ClientClosedError, ConfigurationError, TradingDataError
 
 Account = Client | str | Mapping[str, Any]
 

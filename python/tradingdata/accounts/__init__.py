@@ -1,1 +1,0 @@
-"""Books of many accounts, fetched concurrently and labelled by account."""
