@@ -187,6 +187,37 @@ def test_a_lock_of_another_machine_or_none_is_a_warning(
     assert len(archive.trades(DAY)) == 3
 
 
+_CONTENDER = """
+import sys
+from tradingdata._util.platform import file_lock
+with file_lock(sys.argv[1], 0.0) as (is_held, _):
+    print(is_held)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_neither_has_nor_frees_the_lock(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+
+    def is_free() -> str:
+        command = [sys.executable, "-c", _CONTENDER, path]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    with file_lock(path, 0.0) as (is_held, _):
+        assert is_held
+        ended, writes = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(writes)
+            os.read(ended, 1)  # until its parent closes the pipe
+            os._exit(0)
+        assert is_free() == "False"
+    assert is_free() == "True", "while the child runs"
+    os.close(writes)
+    os.waitpid(child, 0)
+    os.close(ended)
+
+
 @pytest.mark.timeout(300)
 def test_fifty_writers_at_once(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books")

@@ -175,6 +175,7 @@ def file_lock(path: str, patience: float) -> Iterator[tuple[bool, str]]:
     finally:
         if process == os.getpid():  # a forked child has closed it
             _locked.discard(place)
+            _unlock(place)
             os.close(place)
 
 
@@ -214,6 +215,15 @@ def _lock(place: int) -> None:
         import fcntl
 
         fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlock(place: int) -> None:
+    """Unlocks a file, also for a child that was forked just now and has not closed it yet."""
+    if not WINDOWS:  # where closing unlocks
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.flock(place, fcntl.LOCK_UN)
 
 
 def _overwrite(place: int, content: bytes) -> None:

@@ -11,6 +11,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -68,8 +69,7 @@ class Entry(NamedTuple):
     @property
     def rows(self) -> dict[str, int]:
         """The number of rows of each day that it belongs to."""
-        rows: dict[str, int] = json.loads(self.days)
-        return rows
+        return _parsed(self.days)
 
     @property
     def is_complete(self) -> bool:
@@ -86,6 +86,12 @@ class Entry(NamedTuple):
         at = -1 if self.received_at is None else self.received_at
         filed = self.filed_at if self.received_at == self.served_at else 0
         return at, filed, self.sha256 or "", self.id
+
+
+@lru_cache(1024)  # of the responses of one day, many have the same text
+def _parsed(days: str) -> dict[str, int]:
+    rows: dict[str, int] = json.loads(days)
+    return rows
 
 
 # Values that many entries share, by their place after the id.
