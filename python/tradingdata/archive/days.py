@@ -228,7 +228,7 @@ def days_of(
     return (lambda: [names[group] for group in groups.numbers()]), dict(counts), wrong
 
 
-def _rows(book: str, source: Source, *, every: bool = True) -> list[Row]:
+def _rows(book: str, source: Source) -> list[Row]:
     """Returns the rows of a source as the fold sees them."""
     table = source.table
     number, *others = (table.column(name) for name in IDENTITY[book])
@@ -240,8 +240,8 @@ def _rows(book: str, source: Source, *, every: bool = True) -> list[Row]:
         names = [x for x in _core.names_of(table.row_type) if x != "account"]
         for place, values in zip(odd, zip(*table.cells(odd, names), strict=True), strict=True):
             keys[place] = values
-    identities = zip(*others, strict=True)
-    dated = (any(known) for known in zip(*times, strict=True))
+    identities, nothing = zip(*others, strict=True), (None,) * len(times)
+    dated = (known != nothing for known in zip(*times, strict=True))
     return [
         Row(key, identity, side, has_time, fact.last_seen, source, place)
         for place, (key, identity, side, has_time, fact) in enumerate(
@@ -437,11 +437,9 @@ class Rows:
         self.book = book
         self._table = source.table
         kind = row_type("Facts", [(name, kind, "") for name, kind in _FACTS.items()])
-        facts = [
-            (fact.account or None, fact.fetch_id, fact.received_at, fact.last_seen, fact.sent)
-            for fact in source.facts
-        ]
-        columns = [list(column) for column in zip(*facts, strict=True)] or [[] for _ in _FACTS]
+        facts = zip(*source.facts, strict=True)
+        columns: list[list[Any]] = [list(column) for column in facts] or [[] for _ in _FACTS]
+        columns[0] = [label or None for label in columns[0]]
         self._facts = _core.table_of(kind, columns)
 
     def query(self, connection: Any, name: str, day: str) -> str:
