@@ -145,8 +145,10 @@ def note(rows: list[Row]) -> dict[str, Fraction]:
     """The levies of one day, rounded by exchange and segment as on a contract note."""
     rates = tomllib.loads(RATES)["rate"]
     traded: dict[Any, int] = defaultdict(int)
+    worth: dict[Any, Fraction] = defaultdict(Fraction)
     for row in rows:
         traded[Plain.contract(row), row["txn_type"]] += row["quantity"]
+        worth[Plain.contract(row)] += exact(row["trade_value"])
     notes: dict[Any, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     orders: dict[Any, list[tuple[Row, Fraction, Any]]] = defaultdict(list)
     for row in rows:
@@ -160,7 +162,12 @@ def note(rows: list[Row]) -> dict[str, Fraction]:
             value = exact(row["trade_value"]) * half
             rate = next(each for each in rates if meets(row, each["where"], part))
             side = "buy" if row["txn_type"] == "B" else "sell"
-            of_note["stt"] += value * exact(rate.get(f"stt_{side}", 0.0))
+            taxed = value
+            if rate.get("average", False):  # the quantity at the average price of the day
+                contract = Plain.contract(row)
+                quantity = sum(traded[contract, code] for code in "BS")
+                taxed = worth[contract] / quantity * row["quantity"] * half
+            of_note["stt"] += taxed * exact(rate.get(f"stt_{side}", 0.0))
             of_note["stamp"] += value * exact(rate.get(f"stamp_{side}", 0.0))
             for name in ("exchange", "sebi"):
                 levy = value * exact(rate.get(name, 0.0))
