@@ -10,7 +10,6 @@ import sys
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
 
 from ._util.optional_imports import require
 from ._util.validate import count
@@ -124,7 +123,7 @@ def _fetch_share(
             return error.received, error.errors
 
 
-def _is_importable(function: Any) -> bool:
+def _is_importable(function: object) -> bool:
     """Returns whether a function is passed to workers by its name, never by value."""
     module, name = (
         getattr(function, attribute, "") for attribute in ("__module__", "__qualname__")

@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
 
-def seconds(name: str, value: Any) -> float:
+def seconds(name: str, value: object) -> float:
     """Returns a positive, finite number of seconds."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} must be a number of seconds, not {shown(value)}")
@@ -37,7 +37,7 @@ def seconds(name: str, value: Any) -> float:
     return float(min(value, LONGEST))
 
 
-def count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+def count(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
     """Returns an integer from ``least`` to ``most``, also one of NumPy, as a plain one."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {shown(value)}")
@@ -48,7 +48,7 @@ def count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> 
     return number
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """Returns a bool; other truthy values are refused, because "no" is truthy."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {shown(value)}")
@@ -62,7 +62,7 @@ def hook(name: str, value: Any) -> Any:
     return value
 
 
-def text(name: str, value: Any) -> str:
+def text(name: str, value: object) -> str:
     """Returns text that UTF-8 can encode.
 
     Neither a message nor the traceback's local variables show the value: it may be a password.
@@ -79,7 +79,7 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def day(name: str, value: Any) -> date:
+def day(name: str, value: object) -> date:
     """Returns a day given as such, as a time without a zone or as ISO text.
 
     Refuses times with a zone: that of the day may be another one.
@@ -95,7 +95,7 @@ def day(name: str, value: Any) -> date:
     return value.date() if isinstance(value, datetime) else value
 
 
-def time_of_day(name: str, value: Any) -> time:
+def time_of_day(name: str, value: object) -> time:
     """Returns a naive time of day given as such or as ISO text."""
     problem = f"{name} must be a time of day without a zone, such as '15:30', not {shown(value)}"
     if isinstance(value, str):
@@ -130,7 +130,7 @@ def path(name: str, value: Any) -> str:
     return os.path.expanduser(decoded)
 
 
-def words(name: str, value: Any, *, takes: str) -> str:
+def words(name: str, value: object, *, takes: str) -> str:
     """Returns text that is not blank: what an empty search would return is not documented."""
     wanted = text(name, value)
     if not wanted.strip():

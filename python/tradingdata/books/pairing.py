@@ -186,5 +186,5 @@ def _may_be_same(values: Identity, others: Identity) -> bool:
     )
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value == ""

@@ -96,12 +96,12 @@ Token = TypeVar("Token")
 """The type of ``access_token``: text, or the kinds of function that the client can call."""
 
 
-def attempts(name: str, value: Any) -> int:
+def attempts(name: str, value: object) -> int:
     """Returns a number of requests that the core can count to."""
     return min(count(name, value), _MOST_ATTEMPTS)
 
 
-def rate_limit(name: str, value: Any) -> _core.RateLimit:
+def rate_limit(name: str, value: object) -> _core.RateLimit:
     """Returns a rate limit."""
     if not isinstance(value, _core.RateLimit):
         raise TypeError(f"{name} must be a tradingdata.RateLimit, not {shown(value)}")

@@ -204,7 +204,7 @@ def issue_lines(book: Any) -> list[str]:
     ]
 
 
-def impersonal(name: str, value: Any) -> Any:
+def impersonal(name: str, value: object) -> Any:
     """Returns a value of a result without account numbers, which a query may give any name."""
     if value is not None and _core.is_personal(name):
         return _masked(name, value)
@@ -248,7 +248,7 @@ def _price(value: float | None) -> float | str | None:
     return "at market" if value == 0 else value
 
 
-def _masked(name: str, value: Any) -> str:
+def _masked(name: str, value: object) -> str:
     return _core.displayed(name, printable(str(value)))
 
 

@@ -129,7 +129,7 @@ class TradeUpdate(_TradeUpdateFields):
     __repr__ = _update_text
 
 
-def _checked_previous(previous: Any, kind: type[WatchedBook]) -> WatchedBook | None:
+def _checked_previous(previous: object, kind: type[WatchedBook]) -> WatchedBook | None:
     if previous is not None and not isinstance(previous, kind):
         raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
     return previous
