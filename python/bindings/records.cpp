@@ -130,10 +130,10 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
 
 namespace {
 
-// Fills the columns of a table, one after the other.
-class ColumnFiller {
+// Appends columns to a table until it has all.
+class ColumnAppender {
  public:
-  explicit ColumnFiller(const Schema& schema) : table_(schema) {}
+  explicit ColumnAppender(const Schema& schema) : table_(schema) {}
 
   // Values of Python.
   void add(const py::tuple& values) {
@@ -177,7 +177,7 @@ class ColumnFiller {
 }  // namespace
 
 py::object table_of(const py::object& record, const py::list& columns, const py::object& zone) {
-  ColumnFiller table(*row_type_given(record).schema);
+  ColumnAppender table(*row_type_given(record).schema);
   // Converting a value may run Python code, which could change a list.
   for (const py::handle column : py::tuple(columns)) {
     if (PyTuple_Check(column.ptr()) != 0) {
