@@ -2,6 +2,7 @@
 // file, a data frame. Everything is copied, and the producer's memory is released.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -19,7 +20,7 @@ struct UnsupportedColumn : std::invalid_argument {
 };
 
 // A time is the second of two that the clock of its zone shows alike, when summer time ends.
-struct SecondOfTwo {};
+struct SecondOfTwo : std::exception {};
 
 // The offsets of a zone: of instants, in UTC, which throws SecondOfTwo; and of times on its clock.
 struct ZoneOffsets {
