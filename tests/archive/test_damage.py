@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import random
 import re
 import shutil
@@ -16,7 +17,15 @@ import pytest
 
 import tradingdata as td
 from archive_engines import check_engines
-from archiving import archive_with, clock, order, response, trade
+from archiving import (
+    archive_with,
+    clock,
+    order,
+    order_response,
+    response,
+    trade,
+    trade_response,
+)
 from tradingdata.archive import folder, store
 
 DAYS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
@@ -218,3 +227,68 @@ def test_an_archive_of_another_format_is_not_read(root: Path) -> None:
         (root / "archive.json").write_bytes(content)
         with pytest.raises(td.ArchiveError, match="is damaged: restore a backup of it"):
             td.Archive(root)
+
+
+def test_f183_a_reader_keeps_what_was_joined_while_it_read(tmp_path: Path) -> None:
+    """It listed both the file of a day's responses and those that were joined into it."""
+    states = [trade_response(trade("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
+    root = Path(archive_with(tmp_path, *states).path)
+    singles = response_files(root)
+    joined = singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet")
+    _copy_of(singles, joined)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    assert len(archive.fetches()) == 2
+    for path in singles:
+        path.unlink()
+    assert len(archive.fetches()) == 2
+    assert archive.trades(DAYS[2])[0].quantity == 2
+
+
+def test_f183_bodies_are_found_where_they_were_joined(tmp_path: Path) -> None:
+    """The states of an order, read while another program joins its responses."""
+    states = [order_response(order("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
+    archive = archive_with(tmp_path, *states)
+    root = Path(archive.path)
+    responses = store.store_of(archive.path, os.getpid()).responses
+    entries = list(responses.refresh().entries.values())
+    singles = response_files(root)
+    _copy_of(singles, singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet"))
+    for path in singles:
+        path.unlink()
+    assert all(body for _, body in responses.bodies(entries))
+
+
+@pytest.mark.parametrize("is_refolded", [False, True])
+def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
+    is_refolded: bool, tmp_path: Path
+) -> None:
+    """The day's file is lost, and with it the only other place of the rows."""
+    root = Path(archive_with(tmp_path, trade_response(trade("1"), trade("2"))).path)
+    (path,) = response_files(root)
+    sound = path.read_bytes()
+    _copy_of([path], path, "* REPLACE (encode('x') AS body)")
+    (day,) = day_files(root)
+    day.unlink()
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    if is_refolded:
+        with pytest.warns(td.DataWarning, match="lacks the rows of 1 response"):
+            archive.add(trade_response(trade("3"), at="10:00"))
+    with pytest.warns(td.DataWarning, match="restore a backup of .*responses"):
+        assert len(archive.trades(DAYS[2])) == is_refolded
+    path.write_bytes(sound)
+    archive = td.Archive(root)
+    assert len(archive.trades(DAYS[2])) == 2 + is_refolded
+    archive.add(trade_response(trade("4"), at="17:00"))
+    check_engines(archive)
+
+
+def _copy_of(paths: list[Path], target: Path, columns: str = "*") -> None:
+    """Writes the rows of files into another one."""
+    import duckdb
+
+    with duckdb.connect() as own:
+        listed = [str(path) for path in paths]
+        own.execute(f"CREATE TABLE copied AS SELECT {columns} FROM read_parquet({listed})")
+        own.execute(f"COPY copied TO '{target}' (FORMAT parquet)")

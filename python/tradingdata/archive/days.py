@@ -278,12 +278,15 @@ def folded(
     erased: int,
     bodies: Bodies,
     decoder: Decoder,
-) -> tuple[Day, int]:
-    """Returns a day after its responses, and how many of its rows are of none that is known.
+) -> tuple[Day, int, int]:
+    """Returns a day after its responses, and the numbers of orphans and of unreadable responses.
+
+    Orphans are rows of responses that are lost or cannot be read.
 
     The newest response is folded onto what there is. A late one, or one that does not count any
     more, has the account's day folded again from the bodies. Then rows of responses that are lost
-    stay, at the time at which they were received.
+    stay, at the time at which they were received. A day that lacks a body is not said to have
+    folded its responses, so that it is folded again once the body is restored.
 
     Args:
         book: The book.
@@ -302,6 +305,14 @@ def folded(
     rows: list[Row] = []
     notes: dict[str, tuple[int, str]] = {}
     orphans = 0
+    unread: list[str] = []  # the account of each response without a body
+
+    def noted(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | None]]:
+        for entry, body in bodies(entries):
+            if body is None:
+                unread.append(entry.account)
+            yield entry, body
+
     for account in sorted({*wanted, *places, *done}):
         entries, before = wanted.get(account, []), done.get(account, _NOTHING)
         state = _part_of_day(book, old, places.get(account, [])) if old else []
@@ -310,20 +321,21 @@ def folded(
         if is_prefix and (not fresh or _newest(state) <= fresh[0].order[0]):
             parts: Iterator[Part] = (
                 part_of(decoder, entry, body, day)
-                for entry, body in bodies(fresh)
+                for entry, body in noted(fresh)
                 if body is not None
             )
             after = fold(parts, state)
         else:
-            after, left = _folded_again(day, state, entries, known, bodies, decoder)
+            after, left = _folded_again(day, state, entries, known, noted, decoder)
             orphans += left
         rows += after
         if account in wanted or after:
-            notes[account] = digest_of(entries) if account in wanted else _LOST
+            is_whole = account in wanted and account not in unread
+            notes[account] = digest_of(entries) if is_whole else _LOST
     source = _joined(book, rows)
     lost = any(fact.sent is not None for fact in source.facts)
     note = Note(book, day, len(rows), rows_digest(source, _names(book)), lost, erased, notes)
-    return Day(source, note), orphans
+    return Day(source, note), orphans, len(unread)
 
 
 def _newest(state: Sequence[Row]) -> int:

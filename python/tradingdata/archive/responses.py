@@ -94,20 +94,12 @@ def _parsed(days: str) -> dict[str, int]:
     return rows
 
 
-# Values that many entries share, by their place after the id.
-_SHARED = [
-    at
-    for at, name in enumerate(Entry._fields[1:])
-    if name in ("book", "account", "source", "day", "days", "covered")
-]
-
-
 class Log:
     """The entries of an archive as they were listed, by id, and by book, day and account."""
 
     def __init__(self) -> None:
         self.files: dict[str, list[str]] = {}  # the ids of each file
-        self.place: dict[str, str] = {}  # the file of each id
+        self.place: dict[str, str] = {}  # a file of each id
         self.damaged: dict[str, str] = {}  # what is wrong with files that cannot be read
         self.entries: dict[str, Entry] = {}
         self._clear()
@@ -129,13 +121,15 @@ class Log:
         gone = self.files.keys() - listed
         candidates = [identity for path in gone for identity in self.files.pop(path)]
         fresh = []
+        if gone:  # what they had may be in another file too, into which it was joined
+            self.place = {identity: path for path, ids in self.files.items() for identity in ids}
         for path, entries in loaded.items():
             self.files[path] = [entry.id for entry in entries]
             for entry in entries:
                 self.place[entry.id] = path
                 if self.entries.setdefault(entry.id, entry) is entry:
                     fresh.append(entry)
-        lost = [x for x in candidates if self.place[x] in gone]
+        lost = [identity for identity in candidates if identity not in self.place]
         for identity in lost:
             self.entries.pop(identity, None)
         if lost or any(entry.source in ("withdraw", "erase") for entry in fresh):
@@ -314,25 +308,33 @@ class Responses:
 
     def bodies(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | None]]:
         """Yields responses with their bodies, in order; None for one that is lost or damaged."""
-        log, pending = self.log, list(entries)
+        pending = list(entries)
         with databases.connection() as opened:
             for start in range(0, len(pending), _BODIES):
                 some = pending[start : start + _BODIES]
-                wanted: dict[str, list[str]] = defaultdict(list)
-                for entry in some:
-                    root = entry.repeats or entry.id
-                    if root in log.entries:
-                        wanted[log.place[root]].append(root)
-                known: dict[str, bytes] = {}
-                for path, ids in wanted.items():
-                    file = databases.parquet([self.folder.path(*path.split("/"))])
-                    query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
-                    with databases.unless_damaged():
-                        known.update(opened.execute(query, [ids]).fetchall())
+                roots = {entry.repeats or entry.id for entry in some}
+                known = self._contents(opened, roots)
+                if missing := roots - known.keys():
+                    self.refresh()  # their files may have been joined meanwhile
+                    known |= self._contents(opened, missing)
                 for entry in some:
                     body = known.get(entry.repeats or entry.id)
                     is_sound = body is not None and sha256(body).hexdigest() == entry.sha256
                     yield entry, body if is_sound else None
+
+    def _contents(self, connection: Any, ids: Iterable[str]) -> dict[str, bytes]:
+        """Returns the stored bodies of responses that have one and can be read, by id."""
+        by_path: dict[str, list[str]] = defaultdict(list)
+        for identity in ids:
+            if identity in self.log.entries:
+                by_path[self.log.place[identity]].append(identity)
+        contents: dict[str, bytes] = {}
+        for path, some in by_path.items():
+            file = databases.parquet([self.folder.path(*path.split("/"))])
+            query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
+            with databases.unless_damaged():
+                contents.update(connection.execute(query, [some]).fetchall())
+        return contents
 
     def join(self, before: datetime) -> None:
         """Joins the files of each day of filing that is over; hold the lock."""

@@ -166,7 +166,7 @@ class Store:
                 old = days.read(path, note)
             except Damaged as error:
                 remarks.append(f"{error}: it was folded again from its responses")
-        day_now, orphans = days.folded(
+        day_now, orphans, unread = days.folded(
             book,
             day,
             old,
@@ -180,6 +180,11 @@ class Store:
             remarks.append(
                 f"{path} has {orphans} rows of responses that {self.root}/{RESPONSES} lacks or "
                 "that are damaged there: they are kept; restore a backup of that folder"
+            )
+        elif unread:
+            remarks.append(
+                f"{path} lacks the rows of {unread} responses, whose bodies are lost or damaged: "
+                f"restore a backup of {self.root}/{RESPONSES}"
             )
         return day_now
 
