@@ -132,7 +132,12 @@ def test_a12_an_error_of_the_disk_is_one_of_the_archive(
         raise OSError(number, os.strerror(number), archive.path)
 
     monkeypatch.setattr(os, "scandir", broken)
-    for read in (archive.trades, lambda: archive.sql("FROM trades"), archive.fetches):
+    for read in (
+        archive.trades,
+        lambda: archive.sql("FROM trades"),
+        archive.fetches,
+        lambda: archive.files("trades"),
+    ):
         with pytest.raises(td.ArchiveError, match="damaged or unreadable") as caught:
             read()
         assert caught.value.file == archive.path
@@ -208,6 +213,35 @@ def test_a17_an_account_is_erased(tmp_path: Path) -> None:
         archive.erase("desk1")
     archive.add(response(td.TradeBook, [trade("new")], clock("17:45"), account="desk1"))
     assert numbers(archive.trades(DAY, account="desk1", missing_ok=True)) == ["new"]
+
+
+def test_a17_a_draft_of_a_killed_program_is_erased(tmp_path: Path) -> None:
+    """A program that is still writing one writes it again."""
+    archive = archive_with(tmp_path, trade_response(trade("1"), account="desk1"))
+    draft = Path(archive.path, "drafts", "ab" * 16)
+    shutil.copy(archive.files("trades")[0], draft)
+    archive.erase("desk1")
+    assert not draft.exists()
+    files = store.store_of(archive.path, os.getpid()).folder
+    drafts: list[str] = []
+
+    def write(path: str) -> None:
+        Path(path).write_bytes(b"content")
+        if not drafts:
+            files.sweep(every=True)
+        drafts.append(path)
+
+    files.put(write, "README.md")
+    assert len(drafts) == 2
+    assert Path(archive.path, "README.md").read_bytes() == b"content"
+
+
+def test_reading_needs_no_folder_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    assert len(archive.trades(DAY)) == len(archive.sql("FROM trades", DAY)) == 1
 
 
 def is_named(archive: td.Archive, label: str) -> bool:

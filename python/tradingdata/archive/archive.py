@@ -306,6 +306,8 @@ class Archive:
         if not ids:
             raise ValueError(f"the archive has no account {label!r}")
         self._mark("erase", targets=" ".join(sorted(ids)))
+        with explained(self.path, "write"):  # a killed program may have left its rows in a draft
+            self._store.folder.sweep(every=True)
         return len(ids)
 
     def _mark(self, source: str, *, fold: bool = True, **facts: Any) -> None:
@@ -579,7 +581,8 @@ class Archive:
         """
         if name not in list(KINDS):
             raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        days = self._store.folder.days(name)
+        with explained(self.path):
+            days = self._store.folder.days(name)
         return [days[day][0] for day in sorted(days)]
 
 

@@ -116,6 +116,13 @@ class Folder:
     def put(self, source: Source, *parts: str) -> None:
         """Writes a file, which outlasts a loss of power when this returns."""
         target = self.path(*parts)
+        try:
+            self._put(source, target)
+        except FileNotFoundError:  # `erase` of another program has removed the draft
+            self._put(source, target)
+        sync(os.path.dirname(target))
+
+    def _put(self, source: Source, target: str) -> None:
         with self._draft() as path:
             _write(path, source)
             with suppress(OSError):
@@ -124,7 +131,6 @@ class Folder:
                 os.fsync(file.fileno())
             self._make(os.path.dirname(target))
             _rename(path, target)
-        sync(os.path.dirname(target))
 
     def remove(self, *parts: str) -> None:
         """Removes a file, if it is there."""
@@ -133,11 +139,11 @@ class Folder:
             os.remove(path)
         sync(os.path.dirname(path))
 
-    def sweep(self) -> None:
-        """Removes drafts that a program left a day ago."""
+    def sweep(self, *, every: bool = False) -> None:
+        """Removes drafts that a program left a day ago, or all: `put` then writes its own again."""
         for entry in _scan(self.path(DRAFTS)):
             with suppress(OSError):
-                if time.time() - entry.stat().st_mtime > _ABANDONED:
+                if every or time.time() - entry.stat().st_mtime > _ABANDONED:
                     os.remove(entry.path)
 
     @contextmanager

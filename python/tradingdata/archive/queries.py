@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date, datetime
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
@@ -178,11 +179,14 @@ class Reader:
         self, read: Callable[[list[str], str | None], Result], remarks: list[str]
     ) -> Result:
         """Returns the result of reading, again if files were replaced meanwhile."""
-        with tempfile.TemporaryDirectory(prefix="tradingdata-") as folder:
+        with ExitStack() as copies:
             for attempt in range(1, _ATTEMPTS + 1):
                 notes: list[str] = []
+                folder = None
+                if attempt == _ATTEMPTS:
+                    folder = copies.enter_context(TemporaryDirectory(prefix="tradingdata-"))
                 try:
-                    result = read(notes, folder if attempt == _ATTEMPTS else None)
+                    result = read(notes, folder)
                 except _Changed:
                     continue
                 remarks += dict.fromkeys(notes)
@@ -340,7 +344,7 @@ class Reader:
             log = self.log()
             for (book, day), accounts in sorted(log.days.items()):
                 if book == "orders" and span.has(day):
-                    for label in accounts if span.account is None else (span.account,):
+                    for label in list(accounts) if span.account is None else (span.account,):
                         entries = log.effective(book, day).get(label, ())
                         for entry, body in self.store.responses.bodies(entries):
                             if body is not None:
