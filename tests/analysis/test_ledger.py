@@ -265,5 +265,90 @@ def test_a_ledger_has_a_display_pickles_and_does_not_change() -> None:
     assert again.matches == ledger.matches
     with pytest.raises(AttributeError, match="a Ledger cannot be changed"):
         ledger.until = DAY  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="a Ledger cannot be changed"):
+        del ledger._run
     with pytest.raises(TypeError, match="unexpected keyword argument 'chnages'"):
         td.realised_pnl(rows, chnages=[])  # type: ignore[call-arg]
+
+
+def test_what_a_caller_changes_later_changes_no_ledger() -> None:
+    """A cut after the last day begins anew, with the arguments as they were."""
+    option = made(1, "B", 50, 10507.5, DAY.isoformat(), **OPTION, **{EXPIRY: NEXT})
+    given, settle, tags = [lot(5, 400.0, by="a")], {"40": 28.0}, {"1": "a"}
+    changes = [td.LotChange(DAY, where={ID: "10"}, ratio=2)]
+    options: dict[str, Any] = {"changes": changes, "settle": settle, "by": tags}
+    ledger = td.Ledger(book(option), given, **options)
+    once = td.Ledger(book(option), iter(given), settle=iter([{ID: "40", "price": 28.0}]))
+    given[0]["quantity"] = 7
+    for argument in (given, settle, tags, changes):
+        argument.clear()
+    later = NEXT + dt.timedelta(days=1)
+    assert [(each.quantity, each.by) for each in ledger.open_lots(later)] == [(10, "a")]
+    assert [each.quantity for each in once.open_lots(later)] == [5]
+    again = [pickle.loads(pickle.dumps(one)) for one in (ledger, once)]
+    assert [one.realised().realised for one in again] == [-9107.5, -9107.5]
+
+
+def test_days_after_the_last_do_not_count() -> None:
+    rows = book(trade(1, "B", 10, 1000.0), made(2, "S", 10, 1100.0, NEXT.isoformat()))
+    ledger = td.Ledger(rows, until=DAY)
+    assert ledger.realised().days == (DAY,)
+    assert (ledger.day(prices={"10": 105.0}).day, ledger.day(prices={"10": 105.0}).net) == (DAY, 50)
+    closes = {DAY: {"10": 105.0}, NEXT: {"10": 110.0}}
+    assert [(row.day, row.net) for row in ledger.daily(closes)] == [(DAY, 50.0)]
+    for cut in (ledger.realised, ledger.day, ledger.open_lots):
+        with pytest.raises(ValueError, match="2026-11-21 is after the last day, 2026-11-20: pass"):
+            cut(NEXT)
+    with pytest.raises(ValueError, match="2026-11-21 is after the last day"):
+        ledger.daily(closes, days=[NEXT])
+
+
+def test_a_moment_may_be_text() -> None:
+    rows = book(made(1, "B", 10, 1000.0, DAY.isoformat()))
+    ledger = td.Ledger(rows)
+    texts = [f"{DAY}T10:00", f"{DAY} 10:00:01", str(DAY)]
+    assert [len(ledger.open_lots(text)) for text in texts] == [0, 1, 1]
+    zoned = td.Ledger(rows.localize("Asia/Kolkata"))
+    assert len(zoned.open_lots(f"{DAY}T04:30:01+00:00")) == 1
+    assert zoned.unrealised({"10": 101.0}, f"{DAY}T04:30+00:00").unrealised == 0.0
+    with pytest.raises(
+        ValueError, match="at must be a date, a time or ISO text, not '2026-11-20T'"
+    ):
+        ledger.open_lots("2026-11-20T")
+
+
+def test_settlements_can_be_joined_with_the_trades() -> None:
+    option = {**OPTION, EXPIRY: DAY}
+    rows = book(trade(1, "B", 5, 50.0, **option), trade(2, "B", 5, 60.0, 1, **option))
+    ledger = td.Ledger(rows, settle={"40": 30.0})
+    rates = [td.ChargeRate(where={"settled": True}, stt_sell=0.01), td.ChargeRate(per_order=1)]
+    joined = td.concat([rows, ledger.settlements])
+    assert td.charges(joined, rates).total == ledger.day(charges=rates).charges == 5.0
+    assert ledger.settlements.issues == ()
+
+
+def test_a_settlement_that_meets_an_expiry_moved_later_is_named() -> None:
+    """An exchange moves an expiry: the price is that of a contract without lots."""
+    option = {**OPTION, EXPIRY: NEXT}
+    moved = NEXT + dt.timedelta(days=2)
+    change = td.LotChange(DAY, where={ID: "40"}, replace={"expiry_date": moved})
+    before = lot(50, 500.0, multiplier=1, **option)
+    rows = book(made(1, "B", 1, 1.0, DAY.isoformat(), **IDLE))
+    assert problems(td.Ledger(rows, [before], changes=[change], settle={"40": 28.0})) == [LATE]
+    exact = {("40", moved): 28.0}
+    ledger = td.Ledger(rows, [before], changes=[change], settle=exact, until=moved)
+    assert (ledger.realised().realised, problems(ledger)) == (900.0, [])
+
+
+def test_a_total_of_days_is_that_of_the_last_day_in_any_order() -> None:
+    rows = book(trade(1, "B", 10, 1000.0))
+    daily = unwarned(lambda: td.Ledger(rows).daily({NEXT: {"10": 105.0}}))
+    assert ([row.net for row in daily], daily.net) == ([None, 50.0], 50.0)
+    assert daily.sort("-day").net == daily.sort("day").net == 50.0
+
+
+def test_a_ratio_whose_lots_are_too_large_is_refused() -> None:
+    rows = book(made(1, "B", 9 * 10**17, 1.0, DAY.isoformat()))
+    change = td.LotChange(NEXT, where={ID: "10"}, ratio=1000)
+    with pytest.raises(OverflowError, match="makes 900000000000000000000 of 10"):
+        td.Ledger(rows, changes=[change], until=NEXT)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime, time, tzinfo
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational, Real
+from numbers import Rational
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -315,10 +314,7 @@ class LotChange:
         if self.cash is not None:
             object.__setattr__(self, "cash", amount("cash", self.cash))
         if self.add is not None:
-            given: Any = self.add
-            is_negative = isinstance(given, (Real, Decimal)) and given < 0
-            size = amount("add", -given if is_negative else given)
-            object.__setattr__(self, "add", -size if is_negative else size)
+            object.__setattr__(self, "add", amount("add", self.add, signed=True))
         if self.renews_multiplier and self.quantity is not None:
             raise ValueError("a multiplier is that of all lots of a contract: leave out quantity")
 

@@ -70,6 +70,7 @@ from .results import (
 )
 
 _SETTLED_AT = time(15, 30)  # on the expiry date, in India; the service documents no settlement
+_MOST = 2**63 - 1  # shares or contracts of a lot
 EVER = 2**62  # after every moment; before every moment, with a minus
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -548,6 +549,11 @@ class Run:
             self._sent_of[row] = sent
             multiplier = fields.get("multiplier", multiplier)
         self._pending[key] = self._agreed(key, multiplier)
+        if quantity > _MOST:
+            raise OverflowError(
+                f"a change of {time_of(moment)} makes {quantity} of {lead_of(self.row(row))}: "
+                "correct its ratio"
+            )
         self.fold.put(row, key, part.is_long, quantity, value, part.time, moment)
         self._late(key, moment, moment)
 
@@ -766,10 +772,9 @@ class Run:
         if self._price_of is None:
             return []
         notes = []
-        held = {self.contract(key) for key in self.fold.open()[2]}
-        for contract, key in self._price_of.later(self._contracts(), self.until).items():
-            if contract not in held:
-                continue
+        held = dict.fromkeys(self.contract(key) for key in self.fold.open()[2])
+        settled = map(contract_of, self.settled.values())
+        for contract, key in self._price_of.later([*settled, *held], self.until).items():
             text = f"settle has {key!r}, which expires on {contract[-1]}, after the last day, "
             notes.append(Note(NO_KEY, LATE, f"{text}{self.until}: pass `until`"))
         if is_left or (not self.settled and any(contract[-1] for contract in held)):

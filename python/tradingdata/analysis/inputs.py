@@ -154,7 +154,12 @@ def patched(rows: Slice, changes: dict[int, dict[str, Any]]) -> Slice:
 
 def day_from(day: date | str) -> date:
     """Returns a day given as a date, as a time on it or as ISO text."""
-    return validate.day("day", day.date() if isinstance(day, datetime) else day)
+    return validate.day("day", day_of(day) if isinstance(day, date) else day)
+
+
+def day_of(at: date) -> date:
+    """Returns the day of a time, or a day itself."""
+    return at.date() if isinstance(at, datetime) else at
 
 
 def days_of(rows: Slice) -> tuple[date, ...]:
@@ -183,14 +188,18 @@ def chosen(name: str, names: Any, known: Collection[str], takes: str) -> frozens
     return frozenset(names)
 
 
-def amount(name: str, value: Any) -> float:
-    """Returns a finite number of at least 0, also one of NumPy or a ``Decimal``, as a plain one."""
+def amount(name: str, value: Any, *, signed: bool = False) -> float:
+    """Returns a finite number, also one of NumPy or a ``Decimal``, as a plain one.
+
+    It must be at least 0, unless it is signed.
+    """
     if isinstance(value, (bool, Fraction)) or not isinstance(value, (Real, Decimal)):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
     plain: Any = value
     number: float = plain if type(plain) in (int, float) else float(str(plain))
-    if not 0 <= number < float("inf"):
-        raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
+    if not isfinite(number) or (number < 0 and not signed):
+        least = "" if signed else " and at least 0"
+        raise ValueError(f"{name} must be finite{least}, not {value!r}")
     return number
 
 
@@ -244,7 +253,7 @@ class Lookup:
 
     def __init__(self, argument: str, values: object) -> None:
         self._argument = argument
-        self._given: Any = values if callable(values) else _prices_by_key(argument, values)
+        self._given: Any = by_contract(argument, values)
         self._values: dict[Key, Fraction | None] = {}
         self._meant: dict[Any, dict[Key, None]] = {}  # contracts by key
         self.same: Mapping[Key, tuple[Key, ...]] = {}  # contracts of one security
@@ -331,6 +340,11 @@ def _forms(contract: Key) -> tuple[Any, ...]:
 
 def _contract_text(contract: Key) -> str:
     return " ".join(str(part) for part in contract if part is not None)
+
+
+def by_contract(argument: str, values: Any) -> Any:
+    """Returns prices or multipliers by key, as they are now; a function as it is."""
+    return values if values is None or callable(values) else _prices_by_key(argument, values)
 
 
 def _is_series(prices: Any) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -48,8 +49,10 @@ from .inputs import (
     Multipliers,
     Prices,
     PricesByDay,
+    by_contract,
     chosen,
     day_from,
+    day_of,
     days_text,
 )
 from .keys import (
@@ -200,9 +203,14 @@ class Ledger:
         buy: str = "B",
         sell: str = "S",
     ) -> None:
-        options: dict[str, Any] = {"changes": changes, "settle": settle, "multipliers": multipliers}
-        options |= {"match_by": match_by, "shorts": shorts, "until": until, "by": by}
-        options |= {"buy": buy, "sell": sell}
+        # What a caller could change later, or can read only once, is copied.
+        if isinstance(opening, Iterable) and not isinstance(opening, (str, bytes, Mapping, Lots)):
+            opening = [dict(lot) if isinstance(lot, Mapping) else lot for lot in opening]
+        settle, multipliers = by_contract("settle", settle), by_contract("multipliers", multipliers)
+        options: dict[str, Any] = {"settle": settle, "multipliers": multipliers}
+        options |= {"changes": copy(changes), "shorts": copy(shorts), "until": until}
+        options |= {"by": dict(by) if isinstance(by, Mapping) else by}
+        options |= {"match_by": match_by, "buy": buy, "sell": sell}
         lots = [] if opening is None else read_lots("opening", opening)
         events = Events(trades, None, buy, sell, multipliers=multipliers, lots=lots)
         run: Run | None = None
@@ -216,6 +224,9 @@ class Ledger:
         vars(self).update(_given=(trades, opening, options), _events=events, _run=run)
 
     def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Ledger cannot be changed ({name!r}): make another one")
+
+    def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Ledger cannot be changed ({name!r}): make another one")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -246,7 +257,7 @@ class Ledger:
             ``unmatched``, ``issues`` and the sum ``realised``.
 
         Raises:
-            ValueError: The day is before all that is known.
+            ValueError: The day is before all that is known, or after ``until``.
 
         Warns:
             DataWarning: If the result has issues.
@@ -258,9 +269,13 @@ class Ledger:
         """Returns the lots that are open, without those that have expired.
 
         Args:
-            at: A day, of whose end they are, or a time, before which they were opened; the end of
-                the ledger unless given.
+            at: A day, of whose end they are, or a time, before which they were opened, also as ISO
+                text; the end of the ledger unless given.
+
+        Raises:
+            ValueError: It is after ``until``.
         """
+        at = self._point(at)
         ledger = self._at(at)
         return ledger._lots(ledger._cut(at), expired=False)
 
@@ -283,7 +298,7 @@ class Ledger:
     def settlements(self) -> TradeBook:
         """The settlements as trades, without a trade number, which ``td.charges`` can charge."""
         rows = _core.from_rows("Trade", list(self._run.settled.values()))
-        return TradeBook._over(rows.with_zone(self._events.rows.zone))
+        return TradeBook._of(rows.with_zone(self._events.rows.zone))
 
     @cached_property
     def issues(self) -> Any:
@@ -304,11 +319,9 @@ class Ledger:
         Warns:
             DataWarning: If a contract has no price or no multiplier; see ``td.unrealised_pnl``.
         """
+        at = self._point(at)
         ledger = self._at(at)
-        cut, price_of = (
-            ledger._cut(at),
-            PricesByDay(prices).on(None if at is None else day_from(at)),
-        )
+        cut, price_of = ledger._cut(at), PricesByDay(prices).on(None if at is None else day_of(at))
         values = ledger._values(cut, price_of)
         return noted(values, priced_notes(values, price_of))
 
@@ -339,12 +352,13 @@ class Ledger:
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: The day is before all that is known, or as ``td.charges``.
+            ValueError: The day is before all that is known, or after ``until``; or as
+                ``td.charges``.
 
         Warns:
             DataWarning: If the result has issues.
         """
-        on = day_from(day) if day is not None else max(self._events.days, default=None)
+        on = day_from(day) if day is not None else max(self._days, default=None)
         return self._at(on)._day_pnl(on, prices, charges, rounding)
 
     def daily(
@@ -386,36 +400,60 @@ class Ledger:
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: As ``td.charges``, or for a price that is not finite.
+            ValueError: As ``td.charges``, for a price that is not finite, or for one of ``days``
+                that is after ``until``.
 
         Warns:
             DataWarning: If the result has issues.
         """
         price_of = PricesByDay(prices)
         wanted = price_of.days if days is None else [*map(day_from, days)]
+        if days is None and self._is_limited:
+            wanted = [day for day in wanted if day <= self.until]
         names = _columns_named(per)
         ledger = self._at(max(wanted, default=None))
         return ledger._daily(price_of, wanted, days is not None, charges, rounding, names)
 
     # -- cuts of the journal --
 
-    def _at(self, at: date | str | None) -> Ledger:
-        """Returns a ledger whose time runs until then, unless the caller has limited it."""
-        day = None if at is None else day_from(at)
-        trades, opening, options = self._given
-        if day is None or options["until"] is not None or day <= self._run.until:
+    @property
+    def _is_limited(self) -> bool:
+        """Whether the caller has said which day is the last."""
+        return self._given[2]["until"] is not None
+
+    @property
+    def _days(self) -> tuple[date, ...]:
+        """The days of the trades that count."""
+        return tuple(day for day in self._events.days if day <= self.until)
+
+    def _point(self, at: date | str | None) -> date | None:
+        """Returns a day or a time given as such or as ISO text, on the clock of the trades."""
+        if isinstance(at, str) and ("T" in at or " " in at):
+            try:
+                at = datetime.fromisoformat(at)
+            except ValueError:
+                raise ValueError(f"at must be a date, a time or ISO text, not {at!r}") from None
+        if isinstance(at, datetime):
+            return wall_clock("at", at, self._events.rows.zone)
+        return None if at is None else day_from(at)
+
+    def _at(self, at: date | None) -> Ledger:
+        """Returns a ledger whose time runs until then; raises where the caller has limited it."""
+        day = None if at is None else day_of(at)
+        if day is None or day <= self.until:
             return self
+        if self._is_limited:
+            raise ValueError(f"{day} is after the last day, {self.until}: pass a later `until`")
+        trades, opening, options = self._given
         return Ledger(trades, opening, **options | {"until": day})
 
-    def _cut(self, at: date | str | None) -> _Cut:
+    def _cut(self, at: date | None) -> _Cut:
         """Returns the cut from the beginning to the end of a day, or to a time."""
         if at is None:
-            return _Cut(-EVER, self._run.stop, self._run.until)
+            return _Cut(-EVER, self._run.stop, self.until)
         if isinstance(at, datetime):
-            at = wall_clock("at", at, self._events.rows.zone)
             return _Cut(-EVER, moment_at(at), at.date())
-        day = day_from(at)
-        return _Cut(-EVER, moment_at(day + timedelta(days=1)), day)
+        return _Cut(-EVER, moment_at(at + timedelta(days=1)), at)
 
     def _realised(self, day: date | None) -> tuple[RealisedPnl, list[Note]]:
         """Returns what was realised, on a day or on all, and the issues of this cut."""
@@ -450,7 +488,7 @@ class Ledger:
                 run.by(keys),
             ]
         )
-        pnl.days = events.days if day is None else (day,)
+        pnl.days = self._days if day is None else (day,)
         pnl._later = Later(
             matches=lambda: self._matches(cut),
             unmatched=lambda: self._unmatched(cut),
@@ -692,15 +730,12 @@ class Ledger:
             for place in levied.places:
                 costs[place.day, of_key[place.key]] += sum(place.levies.values())
             return costs, levied.unit
-        unit = 1
-        days = [day] if day is not None else sorted({*events.days, *run.closings})
-        for on in days:
-            levied = levies_of(rows, rates, run.buy, day=on, by_trade=True, **options)
-            unit = levied.unit
-            for row, levies in enumerate(levied.by_trade):
-                if levies is not None:
-                    costs[on, numbers[at[row]]] += sum(levies.values())
-        return costs, unit
+        levied = levies_of(rows, rates, run.buy, day=day, by_trade=True, **options)
+        times = rows.column(_TRADED[1])
+        for row, (time, levies) in enumerate(zip(times, levied.by_trade, strict=True)):
+            if levies is not None:
+                costs[time.date(), numbers[at[row]]] += sum(levies.values())
+        return costs, levied.unit
 
     def _daily(
         self,
@@ -711,9 +746,9 @@ class Ledger:
         rounding: Rounding,
         per: tuple[str, ...],
     ) -> DailyPnl:
-        run, events = self._run, self._events
+        run = self._run
         pnl, notes = self._realised(None)
-        known = {*(day for day in events.days if day <= run.until), *run.closings}
+        known = {*self._days, *run.closings}
         begin = min(
             {*known, *(wanted if are_wanted else ())}, default=min(wanted, default=date.max)
         )

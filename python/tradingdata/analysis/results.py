@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, tzinfo
 from functools import cached_property, partial
 from math import isinf
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from .. import _core
@@ -656,6 +657,9 @@ class DayPnl(NetPnl[DayRow]):
         return text if self.day is None else f"{self.day}: {text}"
 
 
+_day = itemgetter(0)
+
+
 @declared
 class DailyRow:
     """One client's profit and loss of one day, with what was carried from the day before.
@@ -719,8 +723,9 @@ class DailyPnl(NetPnl[DailyRow]):
     def _total(self, name: str) -> float | None:
         """Returns the sum of a column, or None if it is not known of the last day."""
         names = [each for each in (*KEY, BY) if each in self._kinds]
-        keys = zip(*map(self._column, names), strict=True)
-        last = dict(zip(keys, self._column(name), strict=True))
+        keys = list(zip(*map(self._column, names), strict=True))
+        in_time = sorted(zip(self._column("day"), keys, self._column(name), strict=True), key=_day)
+        last = {key: value for _, key, value in in_time}
         return None if None in last.values() else self._sum(name)
 
     def _keys(self) -> list[Key]:
