@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._util.pickles import publish
 from .charge_rates import ChargeRate
-from .charging import Charge, Charges, TradeCharge, TradeCharges, charges
+from .charging import charges
 from .events import LotChange
 from .keys import Keyed, OfOrder
 from .ledger import Ledger, daily_pnl, day_pnl, realised_pnl, unrealised_pnl
@@ -12,6 +12,8 @@ from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .reconciliation import OrderCheck, Reconciliation, reconcile
 from .results import (
+    Charge,
+    Charges,
     DailyPnl,
     DailyRow,
     DayPnl,
@@ -28,6 +30,8 @@ from .results import (
     ResultIssue,
     ResultIssues,
     ResultTable,
+    TradeCharge,
+    TradeCharges,
     Unrealised,
     UnrealisedPnl,
 )

@@ -20,14 +20,12 @@ from .. import _core
 from .._core import Groups, Slice
 from .._util.validate import shown
 from ..books.book import TradeBook
-from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions
-from ..table.rows import declared
 from .charge_rates import AMOUNTS, BY_VALUE, FRACTIONS, LEVIES, ChargeRate, Rates, rates_of
 from .events import Events, multipliers_at
 from .inputs import IST, Lookup, Multipliers, amount, chosen
-from .keys import CONTRACT, EXECUTED, KEY, KEYED, Key, Keyed
-from .results import BY_CONTRACT, ResultTable, noted
+from .keys import CONTRACT, EXECUTED, KEY, KEYED, Key
+from .results import Charges, TradeCharges, noted
 
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in LEVIES}
 _PAISA = Fraction(1, 100)
@@ -35,95 +33,6 @@ _SMALLEST = Fraction(1, 10**9)  # to which the shares of trades are rounded with
 _DAY_BEGINS = timedelta(hours=6)  # of orders, as of an archive's books
 
 Rounding = str | Mapping[str, float] | None
-
-
-@declared
-class Charge(Keyed):
-    """The charges of one client's trades in one security and product; see also ``Keyed``.
-
-    Attributes:
-        brokerage: Brokerage of the orders, with the amounts per order and per lot.
-        stt: Securities transaction tax.
-        exchange_charges: The exchange's transaction charges.
-        sebi: SEBI's turnover fees.
-        stamp: Stamp duty.
-        other: Other charges.
-        gst: Goods and services tax.
-        total: The sum of these.
-    """
-
-    brokerage: float
-    stt: float
-    exchange_charges: float
-    sebi: float
-    stamp: float
-    other: float
-    gst: float
-    total: float
-
-
-@declared
-class TradeCharge(Keyed):
-    """A trade's share of what is charged; see also ``Keyed``.
-
-    Attributes:
-        order_no: Order number.
-        trade_no: Trade number.
-        time: Time of the trade.
-        brokerage: Its share of the brokerage of its order, by value.
-        stt: Securities transaction tax.
-        exchange_charges: The exchange's transaction charges.
-        sebi: SEBI's turnover fees.
-        stamp: Stamp duty.
-        other: Other charges.
-        gst: Goods and services tax.
-        total: The sum of these.
-    """
-
-    order_no: str | None
-    trade_no: str | None
-    time: datetime
-    brokerage: float
-    stt: float
-    exchange_charges: float
-    sebi: float
-    stamp: float
-    other: float
-    gst: float
-    total: float
-
-
-_PARTS = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "other", "gst")
-
-
-class Charges(ResultTable[Charge]):
-    """Result of ``charges``: one row for each key."""
-
-    _row = Charge
-    _view = BY_CONTRACT._replace(columns=_PARTS, sums=_PARTS, rank="total")
-
-    @property
-    def total(self) -> float:
-        """Sum over all rows."""
-        return self._sum("total")
-
-    def _heading(self) -> str:
-        return f"{super()._heading()}, charges {group(self.total, 2)}"
-
-
-class TradeCharges(ResultTable[TradeCharge]):
-    """Result of ``charges`` with ``per="trade"``: one row for each trade, in the book's order."""
-
-    _row = TradeCharge
-    _view = BY_CONTRACT._replace(columns=("order_no", *_PARTS), sums=_PARTS)
-
-    @property
-    def total(self) -> float:
-        """Sum over all rows."""
-        return self._sum("total")
-
-    def _heading(self) -> str:
-        return f"{super()._heading()}, charges {group(self.total, 2)}"
 
 
 @overload

@@ -734,3 +734,92 @@ class DailyPnl(NetPnl[DailyRow]):
     def _heading(self) -> str:
         days = sorted(set(self._column("day")))
         return f"{days_text(days) if days else 'no days'}: {super()._heading()}"
+
+
+@declared
+class Charge(Keyed):
+    """The charges of one client's trades in one security and product; see also ``Keyed``.
+
+    Attributes:
+        brokerage: Brokerage of the orders, with the amounts per order and per lot.
+        stt: Securities transaction tax.
+        exchange_charges: The exchange's transaction charges.
+        sebi: SEBI's turnover fees.
+        stamp: Stamp duty.
+        other: Other charges.
+        gst: Goods and services tax.
+        total: The sum of these.
+    """
+
+    brokerage: float
+    stt: float
+    exchange_charges: float
+    sebi: float
+    stamp: float
+    other: float
+    gst: float
+    total: float
+
+
+@declared
+class TradeCharge(Keyed):
+    """A trade's share of what is charged; see also ``Keyed``.
+
+    Attributes:
+        order_no: Order number.
+        trade_no: Trade number.
+        time: Time of the trade.
+        brokerage: Its share of the brokerage of its order, by value.
+        stt: Securities transaction tax.
+        exchange_charges: The exchange's transaction charges.
+        sebi: SEBI's turnover fees.
+        stamp: Stamp duty.
+        other: Other charges.
+        gst: Goods and services tax.
+        total: The sum of these.
+    """
+
+    order_no: str | None
+    trade_no: str | None
+    time: datetime
+    brokerage: float
+    stt: float
+    exchange_charges: float
+    sebi: float
+    stamp: float
+    other: float
+    gst: float
+    total: float
+
+
+_PARTS = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "other", "gst")
+
+
+class Charges(ResultTable[Charge]):
+    """Result of ``charges``: one row for each key."""
+
+    _row = Charge
+    _view = BY_CONTRACT._replace(columns=_PARTS, sums=_PARTS, rank="total")
+
+    @property
+    def total(self) -> float:
+        """Sum over all rows."""
+        return self._sum("total")
+
+    def _heading(self) -> str:
+        return f"{super()._heading()}, charges {group(self.total, 2)}"
+
+
+class TradeCharges(ResultTable[TradeCharge]):
+    """Result of ``charges`` with ``per="trade"``: one row for each trade, in the book's order."""
+
+    _row = TradeCharge
+    _view = BY_CONTRACT._replace(columns=("order_no", *_PARTS), sums=_PARTS)
+
+    @property
+    def total(self) -> float:
+        """Sum over all rows."""
+        return self._sum("total")
+
+    def _heading(self) -> str:
+        return f"{super()._heading()}, charges {group(self.total, 2)}"
