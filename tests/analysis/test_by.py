@@ -118,3 +118,30 @@ def day_of(ledger: td.Ledger) -> Any:
 
 def net_of(table: Any) -> Fraction:
     return sum((Fraction(repr(row.net)) for row in table), Fraction(0))
+
+
+@pytest.mark.parametrize("cash", [None, 190.0])
+def test_a_change_counts_the_whole_shares_of_a_holder(cash: float | None) -> None:
+    """Two strategies with 5 shares each hold 10: half as many are 5, not twice 2."""
+    rows = book(trade(1, "B", 5, 500.0, algo_id="slow"), trade(2, "B", 5, 400.0, 1, algo_id="fast"))
+    change = td.LotChange("2026-11-21", where={"security_id": "10"}, ratio=(1, 2), cash=cash)
+    ledgers = [td.Ledger(rows, changes=[change], until="2026-11-21", by=by) for by in (None, TAG)]
+    assert [len(ledger.issues) for ledger in ledgers] == [0, 0]
+    values = [ledger.unrealised({"10": 200.0}).unrealised for ledger in ledgers]
+    assert values == [100.0, 100.0]
+    found = [(lot.by, lot.quantity, lot.value) for lot in ledgers[1].open_lots()]
+    assert found == [("slow", 2, 500.0), ("fast", 3, 400.0)]
+
+
+def test_cash_is_for_the_last_shares_whosever_they_are() -> None:
+    rows = book(*(trade(n, "B", 1, 10.0 * n, n, algo_id=name) for n, name in THREE))
+    change = td.LotChange("2026-11-21", where={"security_id": "10"}, ratio=(1, 2), cash=190.0)
+    ledger = td.Ledger(rows, changes=[change], until="2026-11-21", by=TAG)
+    assert [(lot.by, lot.quantity, lot.value) for lot in ledger.open_lots()] == [("fast", 1, 30.0)]
+    assert [(match.by, match.cost, match.proceeds) for match in ledger.matches] == [
+        ("slow", 30.0, 95.0)
+    ]
+
+
+TAG = "algo_id"
+THREE = ((1, "slow"), (2, "fast"), (3, "slow"))

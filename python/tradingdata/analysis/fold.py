@@ -413,26 +413,34 @@ class Run:
             due.remove(part)
             is_earlier = True
         most = change.quantity
-        of_keys: dict[int, list[tuple[_Part, int]]] = {}
-        for part in due:
+        of_holders: dict[tuple[Key, bool], list[tuple[_Part, int]]] = {}
+        for part in self._by_holder(due):
             taken = part.quantity if most is None else min(most, part.quantity)
             most = None if most is None else most - taken
             if taken:
-                of_keys.setdefault(part.key, []).append((part, taken))
+                holder = self.key(part.key)[:-1], part.is_long
+                of_holders.setdefault(holder, []).append((part, taken))
         begins = self._begin is None or moment <= self._begin
         is_awaited = any(rank == _ARRIVAL for _, rank, *_ in self._waiting)  # as of a later moment
-        if (most or not of_keys) and not is_earlier and (parts or not (begins and is_awaited)):
+        if (most or not of_holders) and not is_earlier and (parts or not (begins and is_awaited)):
             lacks = (
-                f"{most} of {change.quantity} not held" if most and of_keys else "no lot matches"
+                f"{most} of {change.quantity} not held" if most and of_holders else "no lot matches"
             )
             self.notes.append((moment, unmet(change, lacks)))
-        for key, lots in of_keys.items():
-            self._change_key(change, moment, key, lots)
+        for lots in of_holders.values():
+            self._change_held(change, moment, lots)
 
-    def _change_key(
-        self, change: LotChange, moment: int, key: int, lots: list[tuple[_Part, int]]
-    ) -> None:
-        """Ends the lots of a key that change, and opens what they become."""
+    def _by_holder(self, parts: list[_Part]) -> list[_Part]:
+        """Returns lots by key without ``by``, the oldest first, as they are held."""
+        if len(set(self.keys[-1])) < 2:
+            return parts
+        places: dict[Key, int] = {}
+        for part in parts:
+            places.setdefault(self.key(part.key)[:-1], len(places))
+        return sorted(parts, key=lambda part: (places[self.key(part.key)[:-1]], part.time))
+
+    def _change_held(self, change: LotChange, moment: int, lots: list[tuple[_Part, int]]) -> None:
+        """Ends what changes of a holding, and opens what it becomes."""
         ratio, total = change.share, sum(taken for _, taken in lots)
         whole, rest = divmod(ratio * total, 1)
         is_second = change.into is not None
@@ -470,9 +478,7 @@ class Run:
                 opened.append((part, part.quantity - taken, left, {}))
             moved.append([taken, value - kept])
         if rest and change.cash is not None:
-            self._pay(
-                change, moment, key, lots, moved, rest / ratio, Fraction(repr(change.cash)) * rest
-            )
+            self._pay(moment, lots, moved, rest / ratio, Fraction(repr(change.cash)) * rest)
             for place, (_, value) in zip(places, moved, strict=True):
                 opened[place] = (*opened[place][:2], value, opened[place][3])
         count = carried = 0
@@ -502,9 +508,7 @@ class Run:
 
     def _pay(
         self,
-        change: LotChange,
         moment: int,
-        key: int,
         lots: list[tuple[_Part, int]],
         moved: list[list[int]],
         shares: Fraction,
@@ -530,7 +534,7 @@ class Run:
                 trade_value=proceeds / self._unit,
                 exch_trade_time=time_of(moment).replace(tzinfo=self._zone),
             )
-            self.fold.pay(part.lot, self._add(row, key), value, proceeds, moment)
+            self.fold.pay(part.lot, self._add(row, part.key), value, proceeds, moment)
         self.closings.add(time_of(moment).date())
 
     def _reopen(
