@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime, time, tzinfo
 from fractions import Fraction
@@ -634,17 +633,6 @@ class Events:
         self.rows = self.sent if is_one else self.rows.take(rows)
         self._numbers = list(map(self._numbers.__getitem__, rows))
         self.completed = {at for at, row in enumerate(rows) if row in self.completed}
-
-    def on_day(self, day: date | None) -> Events:
-        """Returns the trades of a day alone, or of all days, without the notes."""
-        events = copy(self)
-        events.notes, events.completed = [], set()
-        if day is not None:
-            events._keep(events.traded(day))
-        elif events.opening:
-            events._keep(range(events.opening, len(events.rows)))
-        events.opening, events.lots = 0, []
-        return events
 
     def where(self, row: int) -> str:
         """Returns how a message names a row: as the caller's book numbers it."""

@@ -143,9 +143,9 @@ class Ledger:
             time from the first day on arrives at that time, such as the shares of a bonus. A time
             without a zone is taken to be in the zone of the trades. A lot without an expiry is of
             shares, unless its id has an expiry elsewhere.
-        changes: Splits, conversions and other changes of open lots (see ``td.LotChange``). Opening
-            lots have those after their ``as_of``; one without is as it was at the beginning of the
-            first day.
+        changes: Splits, conversions and other changes of open lots (see ``td.LotChange``). An
+            opening lot already has those until its ``as_of``; one without is as it was at the
+            beginning of the first day.
         settle: Settlement prices of expired contracts, in the forms of ``prices`` in
             ``td.unrealised_pnl`` (0 for a worthless option); a function gets a trade of the
             contract. A lot of it is closed at 15:30 in India on its expiry date, or after the last
@@ -163,7 +163,8 @@ class Ledger:
             of holdings that are not in ``opening``.
         until: The last day that counts, unless given the latest of the last trade's day, the last
             arrival of a lot and the last expiry that a mapping ``settle`` prices. Later
-            settlements, lots and changes are in ``issues``.
+            settlements, lots and changes are in ``issues``, and no figure can be asked for of a
+            later day. Without it, a figure of a later day has what happens until then.
         by: What lots are matched within, such as a strategy: the name of a field
             (``"algo_id"``), a mapping of order numbers, or a function of a trade. It is the last
             column of all results; an opening lot may have it as ``by``.
@@ -216,6 +217,7 @@ class Ledger:
         run: Run | None = None
         made: list[Trade] = []  # the lots that changes made
         joins = is_by_isin(match_by)
+        # A lot that a change gives another ISIN may make two securities one: begin again with it.
         while run is None or (joins and set(map(joining, run.sent)) != set(map(joining, made))):
             made = [] if run is None else run.sent
             events.notes.clear()
@@ -571,11 +573,9 @@ class Ledger:
         """Returns the lots that are open at the end of a cut and have expired, or have not."""
         run = self._run
         parts = run.fold.open(cut.stop)
-        if (
-            any(key_over := [run.is_over(key, cut.day) for key in range(len(run.keys[0]))])
-            or expired
-        ):
-            wanted = [at for at, key in enumerate(parts[2]) if key_over[key] == expired]
+        are_over = [run.is_over(key, cut.day) for key in range(len(run.keys[0]))]
+        if expired or any(are_over):
+            wanted = [at for at, key in enumerate(parts[2]) if are_over[key] == expired]
             columns: Any = ([column[at] for at in wanted] for column in parts)
             parts = tuple(columns)
         _, rows, keys, is_long, _, quantities, values = parts
