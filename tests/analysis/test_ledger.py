@@ -18,6 +18,7 @@ from analysis_samples import DAY, TIME, book, on_day, trade, unwarned
 from cases import problems
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.results import FRACTION, LATE, MEETS, UNPRICED, UNUSED
+from tradingdata.analysis.results import IDLE as IDLE_DAY
 
 ID, EXPIRY, SEGMENT, ACCOUNT = CONTRACT[2], CONTRACT[3], CONTRACT[1], KEY[0]
 NEXT = DAY + dt.timedelta(days=1)
@@ -352,3 +353,10 @@ def test_a_ratio_whose_lots_are_too_large_is_refused() -> None:
     change = td.LotChange(NEXT, where={ID: "10"}, ratio=1000)
     with pytest.raises(OverflowError, match="makes 900000000000000000000 of 10"):
         td.Ledger(rows, changes=[change], until=NEXT)
+
+
+def test_a_day_of_settlements_is_a_day() -> None:
+    rows = book(made(1, "B", 50, 500.0, DAY.isoformat(), **OPTION, **{EXPIRY: NEXT}))
+    ledger = td.Ledger(rows, settle={"40": 28.0})
+    assert (ledger.day(NEXT).net, problems(ledger.day(NEXT))) == (900.0, [])
+    assert problems(unwarned(lambda: ledger.day(NEXT + dt.timedelta(days=1)))) == [IDLE_DAY]

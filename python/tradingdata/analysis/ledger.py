@@ -349,8 +349,8 @@ class Ledger:
         Returns:
             One row for each key that was traded on the day, is open, or has lots that expired
             without a settlement, with ``issues``, ``pnl`` and the sums ``realised``,
-            ``unrealised``, ``charges`` and ``net``. Without trades on the day, what is carried is
-            valued, with an issue.
+            ``unrealised``, ``charges`` and ``net``. Without trades and settlements on the day, what
+            is carried is valued, with an issue.
 
         Raises:
             TypeError: If an argument has the wrong type.
@@ -465,7 +465,7 @@ class Ledger:
         if day is not None:
             cut = cut._replace(start=moment_at(day))
             require_known(day, events.days, events.lots)
-            notes += idle(day, events.days)
+            notes += [] if day in run.closings else idle(day, events.days)
         first, last = run.fold.rows(cut.stop)
         keys = [key for key, row in enumerate(first) if row >= 0]
         totals = run.fold.totals(cut.start, cut.stop)
