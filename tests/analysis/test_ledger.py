@@ -360,3 +360,19 @@ def test_a_day_of_settlements_is_a_day() -> None:
     ledger = td.Ledger(rows, settle={"40": 28.0})
     assert (ledger.day(NEXT).net, problems(ledger.day(NEXT))) == (900.0, [])
     assert problems(unwarned(lambda: ledger.day(NEXT + dt.timedelta(days=1)))) == [IDLE_DAY]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("changes", iter([]), "changes must be a sequence of td.LotChange"),
+        ("shorts", iter("I"), "shorts must be True, False or a collection of product codes"),
+        ("until", "soon", "until must be a date such as '2026-11-20', not 'soon'"),
+        ("match_by", ["isin"], "match_by must be 'security_id' or 'isin'"),
+        ("match_by", "ISIN", "match_by must be 'security_id' or 'isin', not 'ISIN'"),
+    ],
+)
+def test_what_is_no_option_is_named(argument: str, value: Any, message: str) -> None:
+    options: dict[str, Any] = {argument: value}
+    with pytest.raises((TypeError, ValueError), match=message):
+        td.Ledger(book(trade(1, "B", 1, 1.0)), **options)

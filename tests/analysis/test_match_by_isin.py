@@ -66,7 +66,7 @@ def test_a_price_serves_under_any_id_of_the_security() -> None:
     assert [(row.quantity, row.security_id) for row in value] == [(60, "500010")]
     same_id = book(BOUGHT, part[1]._replace(**{ID: "10"}))
     assert td.day_pnl(same_id, prices={"10": 102.0}, match_by="isin").unrealised == 120.0
-    with pytest.raises(ValueError, match="match_by contains 'symbol'"):
+    with pytest.raises(ValueError, match="match_by must be 'security_id' or 'isin', not 'symbol'"):
         td.realised_pnl(part, match_by="symbol")
 
 

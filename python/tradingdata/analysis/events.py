@@ -28,7 +28,6 @@ from .inputs import (
     Multipliers,
     amount,
     as_conditions,
-    chosen,
     day_from,
     days_of,
     days_text,
@@ -390,7 +389,12 @@ Same = dict[Key, tuple[Key, ...]]  # by contract, those that are one security wi
 
 def is_by_isin(match_by: object) -> bool:
     """Returns whether ISINs decide what is one security; raises for what is no such choice."""
-    return chosen("match_by", [match_by], MATCH_BY, "a name") == {MATCH_BY[1]}
+    problem = f"match_by must be {' or '.join(map(repr, MATCH_BY))}, not {shown(match_by)}"
+    if not isinstance(match_by, str):
+        raise TypeError(problem)
+    if match_by not in MATCH_BY:
+        raise ValueError(problem)
+    return match_by == MATCH_BY[1]
 
 
 def is_isin(text: str | None) -> bool:

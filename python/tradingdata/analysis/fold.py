@@ -199,7 +199,7 @@ class Run:
         traded = max([traded, *(at.date() for at in arrivals if at is not None)])
         self.until, is_limited = traded, until is not None
         if until is not None:
-            self.until = day_from(until)
+            self.until = day_from(until, "until")
         elif self._price_of is not None:
             later = self._price_of.later(self._contracts(), traded)
             self.until = max([traded, *(contract[-1] for contract in later)])

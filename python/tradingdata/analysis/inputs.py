@@ -152,9 +152,9 @@ def patched(rows: Slice, changes: dict[int, dict[str, Any]]) -> Slice:
     return _core.join([rows, new]).take(order)
 
 
-def day_from(day: date | str) -> date:
+def day_from(day: date | str, name: str = "day") -> date:
     """Returns a day given as a date, as a time on it or as ISO text."""
-    return validate.day("day", day_of(day) if isinstance(day, date) else day)
+    return validate.day(name, day_of(day) if isinstance(day, date) else day)
 
 
 def day_of(at: date) -> date:

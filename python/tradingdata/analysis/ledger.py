@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -209,7 +208,7 @@ class Ledger:
             opening = [dict(lot) if isinstance(lot, Mapping) else lot for lot in opening]
         settle, multipliers = by_contract("settle", settle), by_contract("multipliers", multipliers)
         options: dict[str, Any] = {"settle": settle, "multipliers": multipliers}
-        options |= {"changes": copy(changes), "shorts": copy(shorts), "until": until}
+        options |= {"changes": _kept(changes), "shorts": _kept(shorts), "until": until}
         options |= {"by": dict(by) if isinstance(by, Mapping) else by}
         options |= {"match_by": match_by, "buy": buy, "sell": sell}
         lots = [] if opening is None else read_lots("opening", opening)
@@ -437,7 +436,7 @@ class Ledger:
                 raise ValueError(f"at must be a date, a time or ISO text, not {at!r}") from None
         if isinstance(at, datetime):
             return wall_clock("at", at, self._events.rows.zone)
-        return None if at is None else day_from(at)
+        return None if at is None else day_from(at, "at")
 
     def _at(self, at: date | None) -> Ledger:
         """Returns a ledger whose time runs until then; raises where the caller has limited it."""
@@ -847,6 +846,12 @@ class Ledger:
                 parts = (Fraction(number, base) for base, number in worth[at].items())
                 held[at] = sum(parts, Fraction(cost, scale))
         return held
+
+
+def _kept(given: Any) -> Any:
+    """Returns a collection as it is now, and anything else."""
+    is_collection = isinstance(given, Collection) and not isinstance(given, (str, bytes))
+    return tuple(given) if is_collection else given
 
 
 def _again(trades: TradeBook, opening: GivenLots | None, options: dict[str, Any]) -> Ledger:
