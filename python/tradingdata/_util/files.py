@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -57,7 +56,7 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
             os.fsync(written.fileno())
         if overwrite:
             with suppress(FileNotFoundError):
-                os.chmod(draft, stat.S_IMODE(os.stat(target).st_mode))
+                platform.copy_mode(draft, target)
         if overwrite:
             os.replace(draft, target)
         else:

@@ -48,6 +48,11 @@ def make_private(path: str) -> None:
         os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
 
 
+def copy_mode(path: str, like: str, mask: int = 0o7777) -> None:
+    """Gives a file or folder the permissions of another, as far as the system has them."""
+    os.chmod(path, stat.S_IMODE(os.stat(like).st_mode) & mask)
+
+
 def config_folder() -> str:
     """Returns the folder of the user's settings."""
     folder = os.environ.get("APPDATA" if WINDOWS else "XDG_CONFIG_HOME")

@@ -17,13 +17,12 @@ import json
 import os
 import re
 import secrets
-import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from .._util.platform import file_lock, flush_folder, make_private
+from .._util.platform import copy_mode, file_lock, flush_folder, make_private
 from ..errors import ArchiveError
 
 Json = dict[str, Any]
@@ -126,7 +125,7 @@ class Folder:
         with self._draft() as path:
             _write(path, source)
             with suppress(OSError):
-                os.chmod(path, self._mode() & 0o666)
+                copy_mode(path, self.root, 0o666)
             with open(path, "rb+") as file:
                 os.fsync(file.fileno())
             self._make(os.path.dirname(target))
@@ -156,9 +155,6 @@ class Folder:
             with suppress(FileNotFoundError):  # it has its name
                 os.remove(path)
 
-    def _mode(self) -> int:
-        return stat.S_IMODE(os.stat(self.root).st_mode)
-
     def _make(self, folder: str) -> None:
         """Makes a folder, and those above it, with the mode of the archive's."""
         if os.path.isdir(folder):
@@ -171,7 +167,7 @@ class Folder:
             os.mkdir(folder, 0o700)
             with suppress(OSError):
                 if is_inside:
-                    os.chmod(folder, self._mode())
+                    copy_mode(folder, self.root)
                 else:
                     make_private(folder)
         sync(above)
@@ -185,7 +181,7 @@ class Folder:
             if problem:
                 remarks.append(f"{path}: {problem}")
             with suppress(OSError):
-                os.chmod(path, self._mode() & 0o666)
+                copy_mode(path, self.root, 0o666)
             yield is_held
 
     # -- settings --
