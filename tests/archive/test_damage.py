@@ -284,6 +284,24 @@ def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
     check_engines(archive)
 
 
+def test_f135_a_page_that_cannot_be_read_is_read_from_its_responses(root: Path) -> None:
+    """A day whose metadata is sound; a writer that has noticed it makes the file again."""
+    day = root / "trades" / f"{DAYS[0]}.parquet"
+    content = day.read_bytes()
+    day.write_bytes(content[:4] + bytes(len(content) // 3) + content[4 + len(content) // 3 :])
+    for query in ("", "FROM trades"):
+        store.store_of.cache_clear()
+        archive = td.Archive(root)
+        with pytest.warns(td.DataWarning, match="damaged"):
+            rows = archive.sql(query, DAYS[0]) if query else archive.trades(DAYS[0])
+        assert len(rows) == 20
+    with pytest.raises(td.ArchiveError, match="delete it, and the next fetch"):
+        archive.verify()
+    day.unlink()
+    archive.add(trade_response(trade("new"), at="17:00"))
+    check_engines(archive)
+
+
 def _copy_of(paths: list[Path], target: Path, columns: str = "*") -> None:
     """Writes the rows of files into another one."""
     import duckdb

@@ -530,7 +530,7 @@ def read(path: str, note: Note) -> Day:
                 """SELECT coalesce(account, ''), fetch_id, epoch_us(received_at),
                 epoch_us(last_seen), sent FROM _td_day"""
             ).fetchall()
-        except (databases.Error, OSError, ValueError) as error:
+        except (databases.Error, OSError, ValueError, TypeError) as error:
             raise Damaged(f"{path}: {' '.join(databases.redacted(error).split())[:200]}") from error
     source = Source(table, [Fact(*row) for row in facts])
     if len(facts) != note.rows or rows_digest(source, fields) != note.digest:

@@ -215,10 +215,14 @@ class Reader:
             queries.append(_of_account(rows.query(connection, table, day), span))
         return " UNION ALL BY NAME ".join(queries) or _empty(name)
 
-    def check(self, view: View) -> None:
-        """Raises `_Changed` if a file was replaced while it was read."""
+    def check(self, view: View, *, failed: bool = False) -> None:
+        """Raises `_Changed` if a file was replaced, or found to be damaged, while it was read."""
         if any(signature_of(path) != known for path, known in view.found.listed):
             raise _Changed
+        if failed:
+            with self.store.lock:
+                if self.store.distrust(view.found.files):
+                    raise _Changed
 
     def book(self, name: str, span: Span, remarks: list[str]) -> StoredBook:
         """Returns a book of the newest states by day and time, with the issues of lost values."""
@@ -229,7 +233,7 @@ class Reader:
                 try:
                     rows = interruptible(opened, lambda: self._book(opened, name, view, span))
                 except (databases.Error, OSError) as error:
-                    self.check(view)
+                    self.check(view, failed=True)
                     with explained(self.store.root, "read", f"the {name} of {span}"):
                         raise error
             self.check(view)
@@ -285,7 +289,7 @@ class Reader:
         """Returns the rows of a relation as a book."""
         try:
             book: StoredBook = KINDS[name].from_arrow(rows, keep_personal_data=self.decoder.keep)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:  # a column has another type
             raise OSError(str(error)) from error
         return book
 
@@ -306,7 +310,7 @@ class Reader:
                         [number],
                     ).fetchall()
                 except (databases.Error, OSError) as error:
-                    self.check(view)
+                    self.check(view, failed=True)
                     with explained(self.store.root):
                         raise error
             self.check(view)
@@ -402,7 +406,7 @@ class Reader:
                     result = interruptible(opened, work)
                 except databases.Error as error:
                     for view in views.values():
-                        self.check(view)
+                        self.check(view, failed=databases.is_damage(error))
                     self._explain(error, gaps, span)
                     raise AssertionError from None
             for view in views.values():
@@ -463,7 +467,7 @@ class Reader:
 
 
 class _Changed(Exception):
-    """Another program replaced a file while it was read."""
+    """A file was replaced while it was read, or is damaged: its day is found anew."""
 
 
 def fetches(log: Log, span: Span) -> list[Entry]:

@@ -219,6 +219,19 @@ class Store:
                 if all(self._notes[path][1] is not None for path, _ in fresh):
                     break
 
+    def distrust(self, paths: Iterable[str]) -> bool:
+        """Returns whether some files are damaged, whose days are folded again from now on."""
+        is_any = False
+        for path in paths:
+            signature, note = self._notes[path]
+            if note is not None:
+                try:
+                    days.read(path, note)
+                except Damaged:
+                    self._notes[path] = signature, None
+                    is_any = True
+        return is_any
+
     def _widen(self) -> None:
         """Rewrites the days of a version with fewer fields, before one is written with more."""
         settings, schema = self.folder.settings() or {}, schema_of()
@@ -322,7 +335,9 @@ class Store:
                         raise Damaged(f"{path} is damaged or of another day")
                     rows += len(days.read(path, note).rows.facts)
                 except Damaged as error:
-                    problems.append(f"{error}: the next fetch makes it again from its responses")
+                    problems.append(
+                        f"{error}: delete it, and the next fetch makes it again from its responses"
+                    )
         return rows, problems
 
     def ids_of(self, account: str) -> set[str]:
