@@ -21,6 +21,8 @@ import pytest
 
 import tradingdata as td
 
+pytestmark = pytest.mark.sanitize
+
 FIELDS = {
     "text": "order_no",
     "integer": "quantity",

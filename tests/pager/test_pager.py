@@ -76,7 +76,7 @@ def test_each_iteration_starts_afresh(service: Service) -> None:
     service.choose(pages(ROWS))
     with td.Client(service.base_url) as client:
         search = client.search("x", page_size=10)
-        assert search.stats == (0, 0, 0, 0, None, False)
+        assert search.stats == td.types.SearchStats(0, 0, 0, 0, None, False)
         assert len(list(search)) == len(list(search)) == 25
         assert search.stats.items == 25
         one, other = iter(search), iter(search)

@@ -7,7 +7,6 @@ import dataclasses
 import inspect
 import math
 import pickle
-import sqlite3
 import sys
 import typing
 import weakref
@@ -34,6 +33,7 @@ pytestmark = pytest.mark.sanitize
 
 
 def into_sqlite(row: Any, values: str) -> object:
+    sqlite3 = pytest.importorskip("sqlite3")  # which not every build of Python has
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE trades (symbol, quantity)")
         return database.executemany(f"INSERT INTO trades VALUES ({values})", [row])

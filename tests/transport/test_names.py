@@ -37,9 +37,9 @@ def call(
 
 
 def test_a_lookup_may_take_longer_than_connect_timeout(ca: Authority, tmp_path: Path) -> None:
-    environment = resolver(tmp_path, seconds=0.8, address="127.0.0.1")
+    environment = resolver(tmp_path, seconds=1.5, address="127.0.0.1")
     with served(then=good_book(), tls=ca.good()) as service:
-        printed = call(service, ca, environment, 0.3, "127.0.0.1")
+        printed = call(service, ca, environment, 1, "127.0.0.1")
     assert printed == ["3 rows 1 attempts", "3 rows 1 attempts"]
 
 
@@ -52,7 +52,7 @@ def test_a_name_is_looked_up_again_after_a_failed_connection(
         served(then=good_book(), tls=ca.good(), ipv6=False) as service,
         black_hole(SILENT, service.port),
     ):
-        failed, *books = call(service, ca, environment, 0.3, "127.0.0.1")
+        failed, *books = call(service, ca, environment, 1, "127.0.0.1")
     word = "connect_timeout passed while connecting" if old == SILENT else "cannot connect"
     assert failed.startswith(f"1 {word} to api.example.test")
     assert books == ["3 rows 2 attempts", "3 rows 1 attempts"]
@@ -64,7 +64,7 @@ def test_a_silent_address_leaves_time_for_the_next_one(ca: Authority, tmp_path: 
         served(then=good_book(), tls=ca.good(), ipv6=False) as service,
         black_hole(SILENT, service.port),
     ):
-        printed = call(service, ca, environment, 2, "127.0.0.1")
+        printed = call(service, ca, environment, 4, "127.0.0.1")
     assert printed == ["3 rows 1 attempts", "3 rows 1 attempts"]
 
 
@@ -106,7 +106,7 @@ ca = Authority(Path(sys.argv[1]))
 with Service(tls=ca.good(), ipv6=False) as service:
     service.script(then=book_reply(trades(3)))
     url = f"https://api.example.test:{service.port}"
-    client = td.Client(url, access_token=TOKEN, ca_file=ca.pem_file, connect_timeout=0.5)
+    client = td.Client(url, access_token=TOKEN, ca_file=ca.pem_file, connect_timeout=0.9)
     book = client.trade_book()
     print(len(book), "rows", book.response.attempts, "attempts", book.response.elapsed > 0.9)
 """

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from shutil import get_terminal_size
-from textwrap import wrap
 from typing import cast
 
 import click
@@ -18,7 +17,7 @@ from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 from .errors import Code, code_of, for_a_terminal
-from .parameters import Group, option, write_section
+from .parameters import Group, option
 from .terminal import problem
 
 PROGRAM = "tradingdata"
@@ -60,11 +59,8 @@ class _Program(Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples and the exit codes."""
         super().format_epilog(ctx, formatter)
-        width, lines = formatter.width - 9, []
-        for code in Code:
-            first, *others = wrap(code.meaning, width)
-            lines += [f"{code:>3}  {first}", *(f"     {other}" for other in others)]
-        write_section(formatter, "Exit codes", lines)
+        with formatter.indentation(), formatter.section("Exit codes"):
+            formatter.write_dl([(f"{code:>3}", code.meaning) for code in Code])
 
 
 def _show_versions(context: click.Context, _: click.Parameter, value: bool) -> None:

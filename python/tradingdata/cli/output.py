@@ -165,10 +165,8 @@ def heading(table: Table[Any], day: str = "") -> str:
 def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
     """Returns the complete table as text: every row and the total, without truncated cells."""
     shown = Shown(table, names, ends=len(table))
-    rows = [row[1] for row in shown.rows if row is not None]
-    return (
-        aligned(shown.names, [*rows, *([shown.total] if shown.total else [])], shown.right) + "\n"
-    )
+    rows = [row[1] for row in shown.rows if row is not None] + [shown.total or []]
+    return aligned(shown.names, [row for row in rows if row], shown.right) + "\n"
 
 
 def print_rows(screen: Screen, table: Table[Any], names: Sequence[str], *, chosen: bool) -> None:
@@ -201,12 +199,11 @@ def is_result(table: Table[Any]) -> bool:
 
 def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
     """Returns lines about the issues of the response, or all of those of a result."""
+    issues: Any = getattr(table, "issues", ())
     if is_result(table):
-        lines = [
-            f"issue: {issue.problem}: {issue.detail}" for issue in getattr(table, "issues", ())
-        ]
+        lines = [f"issue: {issue.problem}: {issue.detail}" for issue in issues]
     else:
-        issues = zip(display.issue_lines(table), getattr(table, "issues", ()), strict=True)
-        lines = [f"issue: {line}" for line, issue in issues if issue.lost or not lost_only]
+        shown = zip(display.issue_lines(table), issues, strict=True)
+        lines = [f"issue: {line}" for line, issue in shown if issue.lost or not lost_only]
     more = len(lines) - _MOST_ISSUES
     return [*lines[:_MOST_ISSUES], *([f"+{counted(more, 'more issue')}"] if more > 0 else [])]

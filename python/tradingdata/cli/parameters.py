@@ -51,11 +51,10 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples. A long one goes on in the next line, as in a shell."""
-        width, lines = formatter.width - 6, []
-        for example in self._examples:
-            parts = wrap(example, width, break_long_words=False, break_on_hyphens=False)
-            lines += " \\\n  ".join(parts).splitlines()
-        write_section(formatter, "Examples", lines)
+        with formatter.indentation(), formatter.section("Examples"):
+            for example in self._examples:
+                parts = wrap(example, formatter.width - 8, break_on_hyphens=False)
+                formatter.write("    " + " \\\n      ".join(parts) + "\n")
 
 
 class Group(Command, click.Group):
@@ -66,11 +65,6 @@ class Group(Command, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns the names of the commands."""
         return list(self.commands)
-
-
-def write_section(formatter: click.HelpFormatter, title: str, lines: Sequence[str]) -> None:
-    """Writes lines below the help."""
-    formatter.write("\n".join([f"\n  {title}:", *(f"    {line}" for line in lines), ""]))
 
 
 def option(

@@ -133,11 +133,7 @@ def _selected(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
 
     while (update := received(lambda: next(updates, None))) is not None:
         if wanted.conditions:
-            kept = (
-                change
-                for change in update.changes
-                if matches(change.order) or matches(change.previous)
-            )
+            kept = [one for one in update.changes if matches(one.order) or matches(one.previous)]
             update = update._replace(changes=tuple(kept))
         yield update
 
