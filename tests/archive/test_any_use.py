@@ -217,8 +217,8 @@ STEPS = {
     History.withdraw: 2,
     History.erase: 1,
     History.damage: 2,
-    History.back_up: 2,
-    History.restore: 3,
+    History.back_up: 3,
+    History.restore: 6,
     History.reopen: 1,
 }
 

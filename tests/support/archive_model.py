@@ -86,26 +86,29 @@ class Model:
         )
 
     def lose(self, lost: list[Sent]) -> None:
-        """Loses responses; what days have of them stays, at the time of its response."""
-        left = []
+        """Loses responses; what a day has of one stays, together, at the time of the response."""
+        left: dict[tuple[int, str], Sent] = {}
         for book in NUMBER:
             for day in self.days(book):
                 for account in self.accounts():
                     for one, record in self.folded(book, day, account):
                         if one in lost:
-                            left.append(Sent(book, account, one.at, [record], one.filed, day))
-        self.sent = [one for one in self.sent if one not in lost] + left
+                            rest = Sent(book, account, one.at, [], one.filed, day)
+                            left.setdefault((id(one), day), rest).records.append(record)
+        self.sent = [one for one in self.sent if one not in lost] + [*left.values()]
 
     def settle(self) -> None:
         """Forgets what is left of lost responses where later ones have replaced it."""
-        kept = {
-            id(one)
-            for book in NUMBER
-            for day in self.days(book)
-            for account in self.accounts()
-            for one, _ in self.folded(book, day, account)
-        }
-        self.sent = [one for one in self.sent if not one.only or id(one) in kept]
+        kept: dict[int, list[Record]] = {}
+        for book in NUMBER:
+            for day in self.days(book):
+                for account in self.accounts():
+                    for one, record in self.folded(book, day, account):
+                        kept.setdefault(id(one), []).append(record)
+        for one in self.sent:
+            if one.only:
+                one.records = kept.get(id(one), [])
+        self.sent = [one for one in self.sent if not one.only or one.records]
 
 
 def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:
@@ -130,9 +133,10 @@ def _step(state: list[tuple[Sent, Record]], one: Sent, day: str) -> list[tuple[S
                 for new in shown_now
             )
             if not is_gone and not owner.is_dated(old):
-                undated = [r for o, r in state if r[number] == old[number] and not o.is_dated(r)]
                 is_gone = any(
-                    _same(one.book, old, new, is_single=len(undated) == 1)
+                    all(
+                        old[name] in (None, new[name]) for name in (*IDENTITY[one.book], "txn_type")
+                    )
                     for new in one.records
                     if one.day_of(new) != day and one.is_dated(new) and new[number] == old[number]
                 )

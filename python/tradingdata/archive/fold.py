@@ -52,7 +52,8 @@ def step(state: Sequence[Row], part: Part) -> Sequence[Row]:
 
     A row of the response replaces the row of the same record. What the response lacks stays: an
     order book that the service has cleared removes nothing. A row without a time falls when the
-    response has its record with a time, which is of another day.
+    response has its record with a time, which is of another day. The same response once more
+    changes nothing.
     """
     if not state:
         return part.rows
@@ -69,9 +70,8 @@ def step(state: Sequence[Row], part: Part) -> Sequence[Row]:
         else:
             rows.append(row)
     for row in part.elsewhere:
-        undated = [place for place in known.get(row.key, ()) if not state[place].dated]
-        is_single = len(undated) == 1
-        gone.update(p for p in undated if _is_same(state[p], row, is_single=is_single))
+        undated = (place for place in known.get(row.key, ()) if not state[place].dated)
+        gone.update(place for place in undated if _is_part(state[place], row))
     return [row for place, row in enumerate(state) if place not in gone] + rows
 
 
@@ -94,3 +94,12 @@ def _is_same(old: Row, new: Row, *, is_single: bool) -> bool:
         return True
     pairs = zip(old.identity, new.identity, strict=True)
     return all(one == other or one is None or other is None for one, other in pairs)
+
+
+def _is_part(undated: Row, row: Row) -> bool:
+    """Returns whether a row with a time says everything that one of its number without a time does.
+
+    This depends on no other rows: of those that are left, none falls when the response is repeated.
+    """
+    pairs = zip((*undated.identity, undated.side), (*row.identity, row.side), strict=True)
+    return all(one is None or one == other for one, other in pairs)
