@@ -118,3 +118,17 @@ def test_a_version_with_more_fields_rewrites_the_days(
     check_engines(archive)
     assert [row.algo_id for row in archive.trades(DAYS[3])] == [None]
     assert archive.verify() == 7
+
+
+def test_a_version_with_fewer_fields_says_that_it_stored(archive: td.Archive) -> None:
+    """It puts nothing into days, which may have fields that it does not know."""
+    from tradingdata.archive import folder, store
+
+    schema = store.schema_of() | {"trades": [*store.schema_of()["trades"], "newer"]}
+    files = folder.Folder(archive.path)
+    files.write_settings((files.settings() or {}) | {"schema": schema})
+    with pytest.warns(td.DataWarning, match="stored, but not yet in its day .*install"):
+        entry = archive.add(response(td.TradeBook, [trade("9")], clock("20:00")))
+    assert entry in archive.fetches()
+    with pytest.raises(td.ArchiveError, match="install the version that wrote it"):
+        archive.withdraw(entry.id)

@@ -88,7 +88,7 @@ class Store:
                         self._settle(decoder, remarks)
                     return
             problem = f"other programs have held {self.root}/archive.lock for {PATIENCE:.0f} s"
-        except (OSError, databases.Error) as error:
+        except (OSError, databases.Error, ArchiveError) as error:
             if required:
                 raise
             problem = " ".join(databases.redacted(error).split())[:400]
