@@ -192,6 +192,22 @@ def test_two_files_that_were_exchanged_are_noticed(root: Path) -> None:
         }
 
 
+@pytest.mark.parametrize(
+    "name", ["2026-11-20 (1).parquet", "2026-11-20-conflict.parquet", "old/x.parquet"]
+)
+def test_f183_a_file_beside_the_days_is_named(name: str, root: Path) -> None:
+    """Such as the copy of a sync program, of which other engines read every row twice."""
+    archive = td.Archive(root)
+    (root / "trades" / ".DS_Store").touch()
+    assert archive.verify() == 120
+    copy = root / "trades" / name
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy(root / "trades" / "2026-11-20.parquet", copy)
+    with pytest.raises(td.ArchiveError, match="other engines") as caught:
+        archive.verify()
+    assert str(root / "trades" / name.split("/")[0]) in str(caught.value)
+
+
 @pytest.mark.slow
 def test_each_flipped_bit_is_found_or_harmless(root: Path) -> None:
     """`verify` finds a bit that a reader would not notice."""

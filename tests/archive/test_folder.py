@@ -69,6 +69,12 @@ def test_a14_what_others_put_there_is_ignored(tmp_path: Path) -> None:
             (place / name).write_bytes(b"x")
     archive.add(trade_response(trade("2"), at="16:00"))
     assert numbers(archive.trades(DAY)) == ["1", "2"]
+    copy = root / "orders" / "2026-11-20 (conflict).parquet"  # which other engines read
+    with pytest.raises(td.ArchiveError, match="is no file of this archive") as caught:
+        archive.verify()
+    assert str(copy) in str(caught.value)
+    assert "more" not in str(caught.value)
+    copy.unlink()
     assert archive.verify() == 2
 
 

@@ -563,8 +563,9 @@ class Archive:
             The number of rows of days that were checked.
 
         Raises:
-            ArchiveError: A file is damaged or lacks rows. A day's file is made again from the
-                responses by the next `fetch` or `add`.
+            ArchiveError: A file is damaged or lacks rows, or is beside the files of days, where
+                other engines read it. A day's file is made again from the responses by the next
+                `fetch` or `add`.
         """
         with explained(self.path, "read"), self._store.lock:
             rows, problems = self._store.verify()

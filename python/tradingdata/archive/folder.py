@@ -86,6 +86,16 @@ class Folder:
             if (match := _DAY.fullmatch(entry.name))
         }
 
+    def strange(self, book: str) -> list[str]:
+        """Returns the paths of Parquet files beside those of days, and of folders."""
+        return sorted(
+            entry.path
+            for entry in _scan(self.path(book))
+            if not _DAY.fullmatch(entry.name)
+            and (entry.name.endswith(".parquet") or entry.is_dir())
+            and not entry.name.startswith(".")
+        )
+
     def responses(self) -> set[str]:
         """Returns the paths of the files of responses, below the folder.
 

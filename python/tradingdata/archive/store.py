@@ -327,6 +327,11 @@ class Store:
                     f"{entry.day}, or has another one: restore a backup of it"
                 )
         for book in BOOKS:
+            problems += [
+                f"{path} is no file of this archive, but other engines read it: move it elsewhere "
+                "(it may be a copy of a day that a sync program made)"
+                for path in self.folder.strange(book)
+            ]
             for day, (path, signature) in sorted(self.folder.days(book).items()):
                 self._read_notes([(path, signature)])
                 note = self._notes[path][1]
