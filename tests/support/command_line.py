@@ -11,17 +11,19 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import click
 import pytest
 
 import tradingdata as td
 from signalling import interruptible
 from systems import posix, skip_without_numpy
 from tradingdata.cli import main
-from tradingdata.cli.app import program
 from tradingdata.display.view import VIEWS
 from tradingdata.sandbox import Service
+
+if TYPE_CHECKING:
+    import click
 
 # What a shell puts in the background has SIGINT ignored, and so would its children.
 _SCRIPT = (
@@ -65,6 +67,10 @@ def leading_columns(record: str) -> list[str]:
 
 def commands() -> dict[str, click.Command]:
     """Every command and group by its path, the program itself excepted."""
+    import click
+
+    from tradingdata.cli.app import program
+
     found = {}
     context = click.Context(program)
     for name in program.list_commands(context):

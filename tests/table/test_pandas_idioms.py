@@ -16,7 +16,6 @@ from contextlib import closing
 from typing import Any
 
 import duckdb
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -26,6 +25,8 @@ import pytest
 import tradingdata as td
 from pandas_dtypes import PANDAS, TEXT
 
+# Not on each Python.
+mpl, *_ = map(pytest.importorskip, ("matplotlib", "plotly", "seaborn", "sklearn"))
 mpl.use("Agg")
 
 NEAR, FAR = dt.date(2026, 11, 24), dt.date(2026, 12, 29)
