@@ -61,7 +61,7 @@ class History:
         self.path = self.folder / "books"
         self.model = Model()
         self.ids: dict[str, Sent] = {}
-        self.backup: tuple[list[Sent], set[str]] | None = None
+        self.has_backup = False
         self.is_folded = True
         self.filed = 0
         self.reopen()
@@ -80,8 +80,11 @@ class History:
             self.reopen()
             return None
         self.is_folded = True
-        self.model.settle()
         return result
+
+    def settle(self) -> None:
+        if self.is_folded:
+            self.model.settle()
 
     @staticmethod
     def quietly(work: Callable[[], Any]) -> Any:
@@ -114,6 +117,7 @@ class History:
         got = response(KINDS[book][0], records, at, account=account)
         self.run(self.crash(), lambda: self.archive.add(got))
         self.note(Sent(book, account, at, records, self.filed))
+        self.settle()
 
     def add(self) -> None:
         """A response, which may be late."""
@@ -143,8 +147,7 @@ class History:
             self.model.sent = [
                 one for one in self.model.sent if one not in [self.ids[x] for x in gone]
             ]
-            if self.is_folded:
-                self.model.settle()
+            self.settle()
 
     def erase(self) -> None:
         account = self.chance.choice("ab")
@@ -152,9 +155,7 @@ class History:
             self.run(self.crash(), lambda: self.archive.erase(account))
             if account not in self.archive.accounts:
                 self.model.sent = [one for one in self.model.sent if one.account != account]
-                if self.backup:
-                    sent, ids = self.backup
-                    self.backup = [one for one in sent if one.account != account], ids
+            self.settle()
 
     def damage(self) -> None:
         """The file of a day, whose responses are there."""
@@ -173,29 +174,31 @@ class History:
         if self.is_folded and not any(one.only for one in self.model.sent):
             shutil.rmtree(self.folder / "backup", ignore_errors=True)
             shutil.copytree(self.path, self.folder / "backup")
-            self.backup = list(self.model.sent), set(self.ids)
+            self.has_backup = True
 
     def restore(self) -> None:
-        """One half of the folder as it was: the newest days stay, or are folded again."""
-        half = self.chance.choice(["days", "responses"])
-        if self.backup is None or not self.is_folded or any(x.only for x in self.model.sent):
-            return
-        if any(entry.withdrawn for entry in self.archive.fetches()):
-            return  # the mark might be lost
-        if half == "days":
+        """The days as they were, which are folded again."""
+        if self.has_backup and self.is_folded and not any(x.only for x in self.model.sent):
             for book in NUMBER:
                 shutil.rmtree(self.path / book, ignore_errors=True)
                 if (self.folder / "backup" / book).exists():
                     shutil.copytree(self.folder / "backup" / book, self.path / book)
-        elif len(self.backup[0]) and len(self.archive.accounts) == 2:
-            sent, _ = self.backup
-            if not all(one in self.model.sent for one in sent):
-                return
-            shutil.rmtree(self.path / "responses")
-            shutil.copytree(self.folder / "backup" / "responses", self.path / "responses")
-            self.model.lose([one for one in self.model.sent if one not in sent])
-        self.is_folded = False
-        self.reopen()
+            self.is_folded = False
+            self.reopen()
+
+    def lose(self) -> None:
+        """The newest responses, as if their folder were that of a backup; the days stay."""
+        known = [one for one in self.model.sent if not one.only]
+        if known and self.is_folded:
+            since = self.chance.choice(known).filed
+            lost = [one for one in known if one.filed >= since]
+            log = self.archive._ingest.files.responses.log
+            for identity, one in self.ids.items():
+                if one in lost:
+                    (self.path / log.place[identity]).unlink()
+            self.model.lose(lost)
+            self.is_folded = False
+            self.reopen()
 
     def each_day_is_the_fold_of_its_responses(self) -> None:
         for book in NUMBER:
@@ -217,8 +220,9 @@ STEPS = {
     History.withdraw: 2,
     History.erase: 1,
     History.damage: 2,
-    History.back_up: 3,
-    History.restore: 6,
+    History.back_up: 2,
+    History.restore: 3,
+    History.lose: 3,
     History.reopen: 1,
 }
 

@@ -163,6 +163,45 @@ def test_rows_of_lost_responses_take_part_at_their_time(root: Path) -> None:
     check_engines(archive)
 
 
+def test_f183_erase_also_removes_rows_whose_responses_are_lost(tmp_path: Path) -> None:
+    """On a day of which there is nothing else but a book without rows."""
+    root = tmp_path / "books"
+    archive = td.Archive(root)
+    archive.add(trade_response(trade("secret"), account="a"))
+    for path in response_files(root):
+        path.unlink()
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match="they are kept"):
+        archive.add(trade_response(at="16:00", account="a"))
+    assert len(archive.trades(DAYS[-1])) == 1
+    archive.erase("a")
+    for file in archive.files("trades"):
+        assert b"secret" not in Path(file).read_bytes()
+    check_engines(archive)
+
+
+def test_rows_of_lost_responses_replace_none_beside_which_they_stood(root: Path) -> None:
+    """Of two trades of one number, the corrected one is left of a lost response."""
+    archive = td.Archive(root)
+    archive.add(trade_response(trade("x", exchange=None), at="16:00"))
+    known = set(response_files(root))
+    both = [trade("x", txn_type=side) for side in "BS"]
+    archive.add(trade_response(*both, at="17:00"))
+    lost = set(response_files(root)) - known
+    archive.add(trade_response(trade("x", txn_type="S", quantity=9), at="18:00"))
+    before = archive.trades(DAYS[-1]).filter(trade_no="x")
+    assert len(before) == 3
+    for path in lost:
+        path.unlink()
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match="they are kept"):
+        archive.add(trade_response(trade("y"), at="14:00"))
+    assert archive.trades(DAYS[-1]).filter(trade_no="x") == before
+    check_engines(archive)
+
+
 @pytest.mark.parametrize("half", ["trades", "responses"])
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 def test_a_restored_half_loses_nothing(half: str, root: Path, tmp_path: Path) -> None:

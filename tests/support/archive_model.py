@@ -61,6 +61,7 @@ class Model:
     """The responses that count, and the rows of those that are lost."""
 
     sent: list[Sent] = field(default_factory=list)
+    kept: set[tuple[int, int]] = field(default_factory=set)  # the rows of the files of days
 
     def accounts(self) -> set[str]:
         return {one.account for one in self.sent}
@@ -71,10 +72,13 @@ class Model:
     def folded(self, book: str, day: str, account: str) -> list[tuple[Sent, Record]]:
         """The records of a day, each with the response that showed it last."""
         state: list[tuple[Sent, Record]] = []
+        last: Sent | None = None
         those = [one for one in self.sent if (one.book, one.account) == (book, account)]
         for one in sorted(those, key=lambda one: (one.at, not one.only, one.filed)):
-            if day in one.days:
-                state = _step(state, one, day)
+            if day in one.days and not _repeats(one, last):
+                state = _step(state, one, day, self.kept if one.only else set())
+                if one.records and not one.only:
+                    last = one
         return state
 
     def rows(self, book: str, day: str) -> Counter[tuple[Any, ...]]:
@@ -100,15 +104,18 @@ class Model:
     def settle(self) -> None:
         """Forgets what is left of lost responses where later ones have replaced it."""
         kept: dict[int, list[Record]] = {}
+        rows: set[tuple[int, int]] = set()
         for book in NUMBER:
             for day in self.days(book):
                 for account in self.accounts():
                     for one, record in self.folded(book, day, account):
                         kept.setdefault(id(one), []).append(record)
+                        rows.add((one.filed, id(record)))
         for one in self.sent:
             if one.only:
                 one.records = kept.get(id(one), [])
         self.sent = [one for one in self.sent if not one.only or one.records]
+        self.kept = rows
 
 
 def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:
@@ -118,10 +125,17 @@ def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:
     return account, record[NUMBER[book]], time and str(time), *(record[x] for x in names)
 
 
-def _step(state: list[tuple[Sent, Record]], one: Sent, day: str) -> list[tuple[Sent, Record]]:
+def _repeats(one: Sent, last: Sent | None) -> bool:
+    """Whether a response is the one before it again: the rows remain those of the first."""
+    return bool(last and not one.only and one.day == last.day and one.records == last.records)
+
+
+def _step(
+    state: list[tuple[Sent, Record]], one: Sent, day: str, kept: set[tuple[int, int]]
+) -> list[tuple[Sent, Record]]:
     number = NUMBER[one.book]
     here = [record for record in one.records if one.day_of(record) == day]
-    kept = []
+    left = []
     for owner, old in state:
         if old[number] in (None, "", "0"):
             is_gone = old in here
@@ -140,9 +154,9 @@ def _step(state: list[tuple[Sent, Record]], one: Sent, day: str) -> list[tuple[S
                     for new in one.records
                     if one.day_of(new) != day and one.is_dated(new) and new[number] == old[number]
                 )
-        if not is_gone:
-            kept.append((owner, old))
-    return kept + [(one, record) for record in here]
+        if not is_gone or (owner.filed, id(old)) in kept:
+            left.append((owner, old))
+    return left + [(one, record) for record in here]
 
 
 def _same(book: str, old: Record, new: Record, *, is_single: bool) -> bool:

@@ -285,8 +285,9 @@ def folded(
 
     The newest response is folded onto what there is. A late one, or one that does not count any
     more, has the account's day folded again from the bodies. Then rows of responses that are lost
-    stay, at the time at which they were received. A day that lacks a body is not said to have
-    folded its responses, so that it is folded again once the body is restored.
+    stay, at the time at which they were received, and replace none beside which they stood. A day
+    that lacks a body is not said to have folded its responses, so that it is folded again once the
+    body is restored.
 
     Args:
         book: The book.
@@ -317,7 +318,8 @@ def folded(
         entries, before = wanted.get(account, []), done.get(account, _NOTHING)
         state = _part_of_day(book, old, places.get(account, [])) if old else []
         fresh = entries[before[0] :]
-        is_prefix = before[0] >= 0 and before == digest_of(entries[: before[0]])
+        # Without any, all rows are of lost responses, which may have been erased since.
+        is_prefix = before[0] > 0 and before == digest_of(entries[: before[0]])
         if is_prefix and (not fresh or _newest(state) <= fresh[0].order[0]):
             parts: Iterator[Part] = (
                 part_of(decoder, entry, body, day)
@@ -368,27 +370,33 @@ def _folded_again(
         ((_fact(rows[0]).received_at or -1, identity) for identity, rows in pending.items()),
     )
     lost = [(at, identity) for at, identity in left if not known(identity)]
-    orphans = 0
+    beside = {_name(row) for row in state}
+
+    def rest(identity: str) -> Part:
+        return Part(pending[identity], (), lambda row: _name(row) in beside)
 
     def parts() -> Iterator[Part]:
-        nonlocal orphans
         waiting = list(lost)
         for entry, body in bodies(entries):
             while waiting and waiting[0][0] <= entry.order[0]:
-                rows = pending[waiting.pop(0)[1]]
-                yield Part(rows)
+                yield rest(waiting.pop(0)[1])
             if body is not None:
                 yield part_of(decoder, entry, body, day)
             elif entry.id in pending:
                 unreadable.add(entry.id)
-                yield Part(pending[entry.id])
+                yield rest(entry.id)
         for _, identity in waiting:
-            yield Part(pending[identity])
+            yield rest(identity)
 
     rows = fold(parts())
     kept = {identity for _, identity in lost} | unreadable
     orphans = sum(_fact(row).fetch_id in kept for row in rows)
     return rows, orphans
+
+
+def _name(row: Row) -> tuple[Any, ...]:
+    """Returns what tells a row of a day from all others but equal ones."""
+    return _fact(row).fetch_id, row.key, row.identity, row.side
 
 
 def _fact(row: Row) -> Fact:

@@ -7,7 +7,7 @@ that `fold` gives for them, for one account and one book at a time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 
@@ -34,10 +34,17 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The part of a response that concerns one day: its rows of the day, and of other days."""
+    """The part of a response that concerns one day.
+
+    Attributes:
+        rows: Its rows of the day.
+        elsewhere: Its rows of other days.
+        stays: Whether a row is not replaced: what is left of a lost response stood beside it.
+    """
 
     rows: Sequence[Row]
     elsewhere: Sequence[Row] = ()
+    stays: Callable[[Row], bool] | None = None
 
 
 def fold(parts: Iterable[Part], state: Sequence[Row] = ()) -> list[Row]:
@@ -64,6 +71,8 @@ def step(state: Sequence[Row], part: Part) -> Sequence[Row]:
         places = known.get(row.key, ())
         is_single = len(places) == 1 == counts[row.key]
         same = [place for place in places if _is_same(state[place], row, is_single=is_single)]
+        if part.stays is not None:
+            same = [place for place in same if not part.stays(state[place])]
         gone.update(same)
         if same and row.last_seen is None:
             rows.append(row._replace(last_seen=state[same[0]].last_seen))
