@@ -46,8 +46,6 @@ ROWS: dict[str, Row] = {  # those that README shows are first, in case that a ru
         frames(PANDAS), 10_000, 8),
     "frames/polars": Row("{size} trades in memory, to a typed polars frame",
         frames(POLARS), 10_000, 8),
-    "calls/one": Row("one call of 4.5 KB over a kept connection",
-        clients(calls=20), 5, 1 / 1.2, why=BARE, grows=False),
     "calls/256": Row("256 such calls at once, each", at_once(256), 5, 1 / 1.5,
         why=LOOP, grows=False),
     "calculate/positions": Row("positions of {size} trades",
@@ -57,6 +55,8 @@ ROWS: dict[str, Row] = {  # those that README shows are first, in case that a ru
         storing(a_day), 10_000, 1 / 7, why=FILES),
     "archive/sql": Row("sum by symbol over {size} stored days of 10,000 trades, by SQL",
         querying(10_000), 40, 1 / 2, why=FILES, grows=False, rounds=3),
+    "calls/one": Row("one call of 4.5 KB over a kept connection",
+        clients(calls=20), 5, 1 / 1.2, why=BARE, grows=False),
     "decode/all": Row("{size} trades to a book, and read all fields of each",
         decoders(read=tuple(fields("Trade"))), 10_000, 1.7, MSGSPEC),
     "decode/dicts": Row("{size} trades to a list of dicts", to_dicts(), 10_000, 1.5),
@@ -106,4 +106,4 @@ ROWS: dict[str, Row] = {  # those that README shows are first, in case that a ru
         frames(PANDAS), 10_000, 1.3, memory=True, grows=False, rounds=3),
 }
 # fmt: on
-README_ROWS = tuple(ROWS)[:13]
+README_ROWS = tuple(ROWS)[:12]
