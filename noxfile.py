@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
+import random
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import nox
@@ -24,6 +28,7 @@ BUILD = ROOT / "build"
 TOOLS = ROOT / ".venv-tools"
 TEST = ROOT / ".venv-test"
 DEV = ROOT / ".venv-dev"
+MUTANTS = ROOT / ".venv-mutants"
 CMAKE = TOOLS / "bin/cmake"
 CXX = os.environ.get("CXX", "c++")
 JOBS = str(os.cpu_count() or 2)
@@ -477,19 +482,6 @@ def floor(session: nox.Session) -> None:
 
 
 @nox.session
-def mutants(session: nox.Session) -> None:
-    """small changes of the code that the tests must notice"""
-    # Load cannot make it fail: a mutant whose tests take too long is killed.
-    environment(session)
-    sample = ("--count", "200", "--listed") if LONG else ()
-    program = (TEST / "bin/python", "tests/mutants/mutants.py")
-    tools = build_tools(session)
-    (pybind11,) = TOOLS.glob("lib/python*/site-packages/pybind11")
-    env = {**tools, "pybind11_ROOT": str(pybind11)}
-    session.run(*program, *(session.posargs or sample), env=env)
-
-
-@nox.session
 def systems(session: nox.Session) -> None:
     """both commands on a bare Debian 13, and three compilers"""
     longer = {"TRADINGDATA_LONG": "1"} if LONG else {}
@@ -539,9 +531,7 @@ def bench(session: nox.Session) -> None:
 # The inner loop.
 
 
-@nox.session
-def dev(session: nox.Session) -> None:
-    """.venv-dev: an editable installation, compiled quickly; `-- tests/x -k y` runs tests in it"""
+def editable(session: nox.Session) -> None:
     install(session, DEV, *EVERYTHING, "test", "lint", "types", "dev")
     tools = {**build_tools(session), "PATH": f"{DEV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     made = [ROOT / name for name in ("pyproject.toml", "CMakePresets.json")]
@@ -557,5 +547,51 @@ def dev(session: nox.Session) -> None:
         options = "--no-deps --no-build-isolation --reinstall -Cbuild-dir=build/dev".split()
         add(session, DEV, *options, "-Ccmake.args=--preset=dev", "-e", ".", **tools)
         stamp.write_text(wanted, "utf-8")
+
+
+@nox.session
+def dev(session: nox.Session) -> None:
+    """.venv-dev: an editable installation, compiled quickly; `-- tests/x -k y` runs tests in it"""
+    editable(session)
     if session.posargs:
         session.run(DEV / "bin/python", "-m", "pytest", "-q", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """changes of the code that tests must notice: `-- python/tradingdata/table 40 tests/table`"""
+    if len(session.posargs) < 3 or not session.posargs[1].isdigit():
+        session.error("give a path of the package, a number of changes and the tests to run")
+    path, count, *tests = session.posargs
+    if session.run("git", "status", "--porcelain", path, external=True, silent=True):
+        session.error(f"{path} has changes: commit them, since cosmic-ray works on the files")
+    editable(session)
+    install(session, MUTANTS, "mutants")
+    folder = BUILD / "mutants"
+    folder.mkdir(parents=True, exist_ok=True)
+    config, found = folder / "config.toml", folder / "session.sqlite"
+    found.unlink(missing_ok=True)
+    command = "-m pytest -x -q -p no:cacheprovider --no-header --tb=no".split()
+    settings = {
+        "module-path": path,
+        "test-command": shlex.join([str(DEV / "bin/python"), *command, *tests]),
+    }
+    added = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
+    text = (ROOT / "tests/mutants.toml").read_text("utf-8")
+    config.write_text(text.replace("[cosmic-ray]\n", f"[cosmic-ray]\n{added}"), "utf-8")
+    program = MUTANTS / "bin/cosmic-ray"
+    session.run(program, "baseline", config)
+    session.run(program, "init", config, found, silent=True)
+    session.run(MUTANTS / "bin/cr-filter-operators", found, config, silent=True)
+    with closing(sqlite3.connect(found)) as work, work:  # the same sample for the same sources
+        jobs = work.execute(
+            "SELECT job_id FROM mutation_specs LEFT JOIN work_results USING (job_id)"
+            " WHERE worker_outcome IS NULL"
+            " ORDER BY module_path, operator_name, occurrence, operator_args"
+        ).fetchall()
+        random.Random(0).shuffle(jobs)
+        skip = "INSERT INTO work_results (job_id, worker_outcome) VALUES (?, 'SKIPPED')"
+        work.executemany(skip, jobs[int(count) :])
+    # A mutant of the same second and size as the file is another file.
+    session.run(program, "exec", config, found, env={"PYTHONDONTWRITEBYTECODE": "1"})
+    session.run(MUTANTS / "bin/cr-report", "--surviving-only", "--show-diff", found)
