@@ -16,9 +16,8 @@ from .table import README_ROWS, ROWS
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/explanation/performance.md")
 IDLE = 0.5  # processors that others keep busy, above which a row is not published
-GROWTH = 2.0  # a cost for each row above it is marked
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
-HEAD = ["", "tradingdata", "others, the fastest first", "", "goal", f"{TIMES} times the size"]
+HEAD = ["", "tradingdata", "others, the fastest first", "", "missed goal"]
 LIBRARIES = "tradingdata msgspec pysimdjson orjson pydantic pycurl httpx aiohttp requests".split()
 LIBRARIES += "pandas polars pyarrow duckdb".split()
 
@@ -29,6 +28,17 @@ def figure(benchmark: pyperf.Benchmark) -> str:
     if benchmark.get_unit() == "byte":
         return f"{value / 1e6:.1f} MB"
     return f"{value * 1e3:,.1f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
+
+
+def listed(figures: dict[str, pyperf.Benchmark]) -> str:
+    """Ways with their figures, the fastest first, with a unit that all have named once."""
+    ways = [f"{way}{', untyped' * untyped(each)} {figure(each)}" for way, each in figures.items()]
+    (unit, *more) = {way.rpartition(" ")[2] for way in ways}
+    return ", ".join(ways) if more else ", ".join(ways).replace(f" {unit},", ",")
+
+
+def untyped(benchmark: pyperf.Benchmark) -> bool:
+    return bool(benchmark.get_metadata()["untyped"] == "True")
 
 
 def compared(ratio: float, *, memory: bool = False) -> str:
@@ -44,29 +54,21 @@ def cells_of(name: str, results: Results, *, short: bool = False) -> list[list[s
     row, figures = ROWS[name], results.of(name)
     builds = [label for label in (OURS, ZLIB) if label in figures]
     peers = {x: figures[x] for x in figures if x not in (OURS, ZLIB, GROWN)}
-    named = {
-        label: f"{label}{', untyped' * (each.get_metadata()['untyped'] == 'True')} {figure(each)}"
-        for label, each in sorted(peers.items(), key=lambda pair: float(pair[1].median()))
-    }
-    best = next(iter(named))
+    peers = dict(sorted(peers.items(), key=lambda pair: float(pair[1].median())))
+    best = next(iter(peers))
     against = row.peer if row.peer in peers else best
-    memory, lines = row.memory, []
+    lines = []
     for build in builds:
         library = f" ({'zlib' if build == ZLIB else 'ISA-L'})" if len(builds) > 1 else ""
         ratio, reached = (peers[x].median() / figures[build].median() for x in (best, against))
-        verdict = compared(ratio, memory=memory) + f": {row.why}" * (ratio < 0.95 and row.why != "")
-        bound = "at least " * (row.goal > 1) + "at most " * (row.goal < 1)
-        goal = f"{bound}{compared(row.goal, memory=memory)} {'as' if row.goal == 1 else 'than'} "
-        goal += f"{against}: {'met' if reached >= row.goal else 'missed'}"
-        goal += f" ({compared(reached, memory=memory)})" if against != best else ""
-        growth = "-"
-        if GROWN in figures:
-            grown = figures[GROWN].median() / figures[OURS].median() / TIMES
-            growth = f"{grown:.2f}" + f", above {GROWTH:.0f}" * (grown > GROWTH)
+        goal = ""
+        if reached < row.goal:
+            goal = f"{'at most ' * (row.goal < 1)}{compared(row.goal, memory=row.memory)}"
+            goal += f" than {against} ({reached:.1f})" * (against != best)
         title = f"{row.title.format(size=f'{row.size:,}')}{library}"
-        others = named[best] if short else ", ".join(named.values())
-        cells = [title, figure(figures[build]), others, verdict]
-        lines.append(cells if short else [*cells, goal, growth if build == OURS else "-"])
+        others = listed({best: peers[best]} if short else peers)
+        cells = [title, figure(figures[build]), others, compared(ratio, memory=row.memory)]
+        lines.append(cells if short else [*cells, goal])
     return lines
 
 
@@ -74,14 +76,21 @@ def about_run(results: Results) -> str:
     """On what, with what and when the rows were measured, and which were not."""
     machine = pyperf.Run([1.0]).get_metadata()
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES)
-    each = [figure for name in ROWS for figure in results.of(name).values()]
+    rows = [results.of(name) for name in ROWS]
+    each = [figure for row in rows for figure in row.values()]
     days = " and ".join(sorted({figure.get_metadata()["date"] for figure in each}))
     load = max(float(figure.get_metadata()["load"]) for figure in each)
+    grown = [x[GROWN].median() / x[OURS].median() / TIMES for x in rows if GROWN in x]
+    spread = f"{min(grown):.2f} to {max(grown):.2f}" if grown else ""
+    growth = (
+        f" At {TIMES} times the size, a row, account or day costs {spread} times as much."
+        * bool(grown)
+    )
     left = [ROWS[name].title.format(size=ROWS[name].size) for name in ROWS if not results.of(name)]
     return (
         f"{machine['cpu_model_name']}, {machine['cpu_count']} cores, {platform.system()}, Python "
         f"{platform.python_version()}, {versions}; {days}, while others kept at most {load:.2f} "
-        f"processors busy.{' Not measured: ' * bool(left)}{'; '.join(left)}\n"
+        f"processors busy.{growth}{' Not measured: ' * bool(left)}{'; '.join(left)}\n"
     )
 
 
@@ -93,7 +102,16 @@ def block(name: str, results: Results) -> str:
     rows = README_ROWS if short else [row for row in ROWS if row.startswith(f"{name}/")]
     lines = [cells for x in rows if results.of(x) for cells in cells_of(x, results, short=short)]
     head = [*HEAD[:2], "the fastest other way", ""] if short else HEAD
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *lines))
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *lines))
+    reasons = dict.fromkeys(why for row in rows if (why := ROWS[row].why) and slower(row, results))
+    return table + f"\nWhere another way is faster: {'; '.join(reasons)}.\n" * bool(reasons)
+
+
+def slower(name: str, results: Results) -> bool:
+    """Whether another way beats ours in a row that was measured."""
+    figures = results.of(name)
+    others = [figures[label].median() for label in figures if label not in (OURS, ZLIB, GROWN)]
+    return bool(others) and min(others) / figures[OURS].median() < 0.95
 
 
 def publish(results: Results) -> str:

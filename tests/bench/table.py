@@ -13,11 +13,11 @@ from .decoding import ALL_FIELDS, FIVE, PANDAS, POLARS, decoders, fields, frames
 
 MSGSPEC, PYCURL = "msgspec", "pycurl and msgspec"
 LAZY = "pysimdjson has converted no value yet"
-BARE = "pycurl does not retry, keeps no deadline over attempts and checks no value"
-LOOP = f"{BARE}, and serves no event loop"
-EXACT = "polars adds floating-point numbers, not exact amounts"
-CHECKS = "polars is asked for no check of side, contract, account or day"
-FILES = "plain files keep no response, no earlier state and no days on which nothing was fetched"
+BARE = "pycurl keeps no deadline over attempts, retries nothing and checks no value"
+LOOP = "pycurl keeps no deadline, retries nothing, checks no value and serves no event loop"
+EXACT = "polars adds floating-point numbers, which is not exact"
+CHECKS = "polars checks no side, contract, account or day"
+FILES = "plain files have no responses, earlier states or days without a fetch"
 
 
 def imports() -> Ways:
@@ -78,9 +78,9 @@ ROWS: dict[str, Row] = {  # those that README shows are first, in case that a ru
     "calls/64": Row("64 such calls at once, each",
         at_once(64), 5, 1 / 1.5, why=LOOP, grows=False),
     "calculate/day": Row("net of a day of {size} trades, with charges",
-        calc.day(), 100_000, 1, why="the loop has no charges and checks nothing", rounds=3),
+        calc.day(), 100_000, 1, why="the loop has no charges and no checks", rounds=3),
     "calculate/daily": Row("P&L by day of {size} days of 200 trades", calc.daily(), 60, 1 / 10,
-        why="the loop adds up all days at once and checks nothing"),
+        why="the loop adds up all days at once, without checks"),
     "calculate/reconcile": Row("reconcile {size} orders and their trades",
         calc.reconcile(), 80_000, 1 / 6, why=CHECKS, rounds=3),
     "calculate/quality": Row("execution quality of {size} orders",
