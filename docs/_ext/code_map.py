@@ -1,5 +1,7 @@
 """The `code-map` directive: the layers of the core or the package, drawn from the source.
 
+Below the package it lists each part with the first sentence of its docstring.
+
 `python docs/_ext/code_map.py core > core.svg` writes the same picture to a file.
 """
 
@@ -137,6 +139,16 @@ def picture(what: str) -> str:
     return draw(edges, sizes(folder, edges))
 
 
+def sentences() -> dict[str, str]:
+    """Returns what each part of the package says of itself, the highest first."""
+    said = {}
+    for name in (name for rank in ranks(package()) for name in rank):
+        files = [PACKAGE / f"{name}.py", *PACKAGE.glob(f"{name}/__init__.py*")]
+        (path,) = (path for path in files if path.is_file())
+        said[name] = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n\n")[0]
+    return said
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     from docutils import nodes  # here, so that the tests need no Sphinx
     from docutils.parsers.rst import Directive
@@ -147,7 +159,12 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         required_arguments = 1
 
         def run(self) -> list[nodes.Node]:
-            return [nodes.raw("", picture(self.arguments[0]), format="html")]
+            drawn = nodes.raw("", picture(self.arguments[0]), format="html")
+            items = nodes.definition_list()
+            for name, said in sentences().items() if self.arguments[0] == "package" else ():
+                meaning = nodes.definition("", nodes.paragraph(text=said.replace("`", "")))
+                items += nodes.definition_list_item("", nodes.term(text=name), meaning)
+            return [drawn, items] if items.children else [drawn]
 
     app.add_directive("code-map", CodeMap)
     return {"parallel_read_safe": True}
