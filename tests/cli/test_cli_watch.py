@@ -86,6 +86,7 @@ def test_the_live_table_shows_orders_changes_and_a_miss(run: Run, screen: Screen
     for colour, kind in {31: "missed", 32: "changed", 2: "gone"}.items():
         assert re.search(rf"\x1b\[{colour}m\d\d:\d\d:\d\d  {kind} ", shown.getvalue())
     assert "  new " not in text, "the table shows the first orders"
+    assert "account" not in text, "no order has one"
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
 
 

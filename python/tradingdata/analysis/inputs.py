@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -20,6 +21,7 @@ from .._util import validate
 from .._util.files import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
+from ..table.conditions import value_in
 from ..table.rows import on_clock
 from .keys import CONTRACT, EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
@@ -229,6 +231,53 @@ def tables_of(
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} {number} of {path}: {error}") from None
     return tuple(items)
+
+
+def csv_rows(
+    path: str | os.PathLike[str], kinds: Mapping[str, str], *needed: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields where each row of a CSV file is, and its values; those of other columns are text.
+
+    An empty cell is None. Raises ValueError, which names the line, for what is no such value, and
+    for a file that is no CSV or lacks a needed column.
+    """
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file, strict=True)
+        try:
+            if not {*needed} <= {*(rows.fieldnames or ())}:
+                raise ValueError(f"{path} needs the columns {' and '.join(needed)}")
+            for row in rows:
+                where, values = f"line {rows.line_num} of {path}", dict[str, Any]()
+                if None in row or None in row.values():
+                    raise ValueError(f"{where} has not as many values as the first line names")
+                for name, text in row.items():
+                    is_empty = not text and name != "day"
+                    kind = kinds.get(name, "text")
+                    values[name] = None if is_empty else value_in(f"{where}: {name}", kind, text)
+                yield where, values
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
+
+
+def csv_by_contract(
+    path: str | os.PathLike[str], name: str, kind: str
+) -> dict[date | None, dict[Any, Any]]:
+    """Reads a column of a CSV file by contract and, if it has the column, by day (else None).
+
+    Raises ValueError as ``csv_rows`` does, and for a contract that has two rows.
+    """
+    by_day: dict[date | None, dict[Any, Any]] = {}
+    kinds = {"expiry_date": "date", "day": "date", name: kind}
+    for where, row in csv_rows(path, kinds, _SECURITY, name):
+        names = CONTRACT if row.keys() >= {*CONTRACT[:2]} else CONTRACT[2:]
+        *first, last = (row[each] for each in names if each in row)
+        key = (*first, last) if first else last
+        of_day = by_day.setdefault(row.get("day"), {})
+        if key in of_day:
+            raise ValueError(f"{where} has {row[_SECURITY]} twice: keep one of its rows")
+        if row[name] is not None:
+            of_day[key] = row[name]
+    return by_day
 
 
 def as_conditions(where: Mapping[str, Any]) -> dict[str, Any]:

@@ -139,23 +139,19 @@ def _result_of(arguments: Sequence[str]) -> object:
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Writes the message of an error; returns its exit code."""
-    code = code_of(error)
+    code, message = code_of(error), for_a_terminal(error)
     if isinstance(error, click.ClickException):
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context is not None else PROGRAM
-        message = _without_long_words(error.format_message(), arguments)
-        problem(f"{message} (see `{path} --help`)")
-        return Code.USAGE
-    if code is Code.BUG:
-        problem(f"{type(error).__name__}: {error} (unexpected: --debug shows the traceback)")
-        return code
-    account = getattr(error, "account", None)
-    message = for_a_terminal(error)
-    if isinstance(error, OSError) and error.strerror is not None:  # without errno
+        path = PROGRAM if (context := getattr(error, "ctx", None)) is None else context.command_path
+        code, message = Code.USAGE, f"{error.format_message()} (see `{path} --help`)"
+    elif code is Code.BUG:
+        message = f"{type(error).__name__}: {error} (unexpected: --debug shows the traceback)"
+    elif isinstance(error, OSError) and error.strerror is not None:  # without errno
         message = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
-    message = message if account is None else f"[{account}] {message}"
+    if (account := getattr(error, "account", None)) is not None:
+        message = f"[{account}] {message}"
     # File names are long words too, but not tokens.
-    problem(message if code is Code.FILE else _without_long_words(message, arguments))
+    kept = (Code.FILE, Code.BUG)
+    problem(message if code in kept else _without_long_words(message, arguments))
     return code
 
 

@@ -23,7 +23,7 @@ from .parameters import PATH, Given, Group, client_of, option, received, togethe
 from .terminal import remark, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.archive import Archive
+    from tradingdata.archive import Archive, ArchiveFetch
 
 _path = click.argument("path", metavar="ARCHIVE", help="The archive's folder.")
 _stored = together(_path, parameters.keep_personal_data)
@@ -106,8 +106,7 @@ def fetch(path: str, tz: str | None, existing: bool, **given: Any) -> None:
     from tradingdata.archive import Archive
 
     keep = given["keep_personal_data"]
-    settings: dict[str, Any] = {"tz": tz, "keep_personal_data": keep, "create": not existing}
-    books = fitting(lambda: Archive(path, **settings))
+    books = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep, create=not existing))
     with client_of(given, "keep_personal_data") as client:
         try:
             fetched = received(lambda: books.fetch(client))
@@ -118,7 +117,7 @@ def fetch(path: str, tz: str | None, existing: bool, **given: Any) -> None:
         _report(f"{entry.book:<6}  {', '.join(map(str, entry.days))}  ", entry, "row")
 
 
-def _report(before: str, entry: Any, noun: str) -> None:
+def _report(before: str, entry: ArchiveFetch, noun: str) -> None:
     known = "" if entry.stored or not entry.rows else ", which were stored before"
     write_out(f"{before}{counted(entry.rows, noun)}{known}\n".encode())
 

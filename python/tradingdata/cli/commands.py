@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -130,20 +131,18 @@ def check(**given: Any) -> int:
     """
     with client_of(given, token=False) as client:
 
-        def searched() -> object:
-            return client.search("INFY").first(1)
+        def search() -> str:
+            milliseconds, _ = _timed(lambda: client.search("INFY").first(1))
+            return f"response in {milliseconds} ms, without a token"
 
-        def orders_today() -> str:
-            return counted(len(received(client.order_book)), "order")
+        def token() -> str:
+            milliseconds, book = _timed(partial(received, client.order_book))
+            return f"accepted: {counted(len(book), 'order')} today, in {milliseconds} ms"
 
         account = f", account {client.account}" if client.account else ""
-        codes = [
-            _step("settings", lambda: f"{client.base_url}{account}"),
-            _step("search  ", lambda: f"response in {_timed(searched)[0]} ms, without a token"),
-            _step(
-                "token   ", lambda: "accepted: {1} today, in {0} ms".format(*_timed(orders_today))
-            ),
-        ]
+        settings = f"{client.base_url}{account}"
+        steps = {"settings": lambda: settings, "search  ": search, "token   ": token}
+        codes = [_step(name, work) for name, work in steps.items()]
     return next(filter(None, codes), Code.OK)
 
 
@@ -155,14 +154,13 @@ def _step(name: str, work: Callable[[], str]) -> Code:
     except (TradingDataError, OSError) as error:
         state, style, code, text = "FAIL", "red", code_of(error), for_a_terminal(error)
     before, screen = f"{state}  {name}  ", terminal.screen()
-    lines = [printable(text)]
     if screen is None:
-        write_out(f"{before}{lines[0]}\n".encode())
+        write_out(f"{before}{printable(text)}\n".encode())
     else:
-        lines = wrap(lines[0], max(20, screen.width - len(before)), break_long_words=False)
-        lines = [" " * len(before) + line for line in lines]
-        lines[0] = screen.paint(state, style) + before[len(state) :] + lines[0].lstrip()
-        screen.show(lines)
+        width, space = max(20, screen.width - len(before)), " " * len(before)
+        first, *rest = wrap(printable(text), width, break_long_words=False)
+        painted = screen.paint(state, style) + before[len(state) :]
+        screen.show([painted + first, *(space + line for line in rest)])
     return code
 
 
@@ -255,17 +253,17 @@ def sandbox(accounts: str, **given: Any) -> None:
     for number in ending_signals():
         signal.signal(number, signal.default_int_handler)
     moves = "the day is running" if service.speed else "the day is over"
-    lines = [
-        f"tradingdata sandbox at {service.base_url}",
-        f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop",
-        "",
-        set_variable("TRADINGDATA_BASE_URL", service.base_url),
-        set_variable("TRADINGDATA_ACCESS_TOKEN", service.token()),
-        *(f"# {label}: {service.token(label)}" for label in service.accounts[1:]),
-    ]
     try:
         with service:
-            print("\n".join(lines), flush=True)
+            print(f"tradingdata sandbox at {service.base_url}")
+            print(
+                f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop\n"
+            )
+            print(set_variable("TRADINGDATA_BASE_URL", service.base_url))
+            print(set_variable("TRADINGDATA_ACCESS_TOKEN", service.token()))
+            for label in service.accounts[1:]:
+                print(f"# {label}: {service.token(label)}")
+            sys.stdout.flush()
             while True:
                 # Short waits: a signal that arrives just before a wait would not interrupt it.
                 time.sleep(0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tradingdata import errors as known
 from tradingdata._util.plans import Result
@@ -23,50 +23,41 @@ class DataError(Exception):
 
 
 class Code(IntEnum):
-    """The exit codes of the command line, each with its meaning."""
+    """The exit codes of the command line, each with its meaning and the errors that end with it."""
 
     meaning: str
+    errors: tuple[type[BaseException], ...]
 
-    def __new__(cls, value: int, meaning: str) -> Self:
+    def __new__(cls, value: int, meaning: str, *errors: type[BaseException]) -> Self:
         """Creates a code."""
         code = int.__new__(cls, value)
-        code._value_, code.meaning = value, meaning
+        code._value_, code.meaning, code.errors = value, meaning, errors
         return code
 
     OK = 0, "success; a book may still be empty"
-    BUG = 1, "unexpected error; --debug shows the traceback"
-    USAGE = 2, "wrong command, option or argument"
-    CONFIGURATION = 3, "missing address, token, profile or library"
-    AUTHENTICATION = 4, "the service refused the token"
-    TRANSPORT = 5, "no complete response: connection, TLS or deadline"
-    SERVICE = 6, "the service responded with an error"
-    DATA = 7, "a response that is not what the service documents, or unusable trades"
-    NOT_FOUND = 8, "no stock of that symbol, code or ISIN"
-    FILE = 9, "a file that exists or is unusable; a day not archived"
+    BUG = 1, "unexpected error; --debug shows the traceback", BaseException
+    USAGE = 2, "wrong command, option or argument", UsageError
+    CONFIGURATION = (
+        *(3, "missing address, token, profile or library"),
+        *(known.ConfigurationError, ImportError),
+    )
+    AUTHENTICATION = 4, "the service refused the token", known.AuthenticationError
+    TRANSPORT = 5, "no complete response: connection, TLS or deadline", known.TransportError
+    SERVICE = 6, "the service responded with an error", known.StatusError, known.ServiceError
+    DATA = (
+        *(7, "a response that is not what the service documents, or unusable trades"),
+        *(known.DecodeError, DataError, known.PaginationError),
+    )
+    NOT_FOUND = 8, "no stock of that symbol, code or ISIN", known.StockNotFoundError
+    FILE = 9, "a file that exists or is unusable; a day not archived", known.ArchiveError, OSError
     ISSUES = 10, "with --strict: the result has issues, which standard error lists"
-    INTERRUPTED = 130, "interrupted by Ctrl-C"
+    INTERRUPTED = 130, "interrupted by Ctrl-C", KeyboardInterrupt
     BROKEN_PIPE = 141, "the output pipe was closed, as head does"
 
 
-# The first match decides.
-_CODES: tuple[tuple[Any, Code], ...] = (
-    (UsageError, Code.USAGE),
-    (known.ArchiveError, Code.FILE),
-    (known.ConfigurationError, Code.CONFIGURATION),
-    (known.AuthenticationError, Code.AUTHENTICATION),
-    (known.TransportError, Code.TRANSPORT),
-    ((known.StatusError, known.ServiceError), Code.SERVICE),
-    ((known.DecodeError, DataError, known.PaginationError), Code.DATA),
-    (known.StockNotFoundError, Code.NOT_FOUND),
-    (ImportError, Code.CONFIGURATION),
-    (OSError, Code.FILE),
-    (KeyboardInterrupt, Code.INTERRUPTED),
-)
-
-
 def code_of(error: BaseException) -> Code:
-    """Returns the exit code of an error."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), Code.BUG)
+    """Returns the exit code of an error: that of its class, or else of the nearest base."""
+    return next(code for kind in type(error).__mro__ for code in Code if kind in code.errors)
 
 
 _IN_PYTHON = re.compile("`(client|error)[.]")  # in notes

@@ -1,28 +1,113 @@
-"""Writes rows to the terminal, a pipe or a file, in the selected format."""
+"""Which rows and columns a command writes: to the terminal, a pipe or a file, in which format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
+from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.files import target_of, whole_file
+from tradingdata._util.validate import did_you_mean
 from tradingdata.books.book import Book
 from tradingdata.display import text as display
 from tradingdata.display.text import Layout, Shown, aligned, counted, printable
+from tradingdata.table.conditions import Condition, value_in
 
 from . import terminal
-from .errors import DataError, UsageError
-from .parameters import FORMATS, Given, RowChoice, chosen_columns
+from .errors import DataError, UsageError, fitting
+from .parameters import FORMATS, Given
 from .terminal import Screen, remark, write_out
 
 if TYPE_CHECKING:
+    from tradingdata.books.book import AnyBook
     from tradingdata.table.table import Table
 
 _AROUND = 9  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
+
+_CONDITION = re.compile(r"\s*([^<>=!\s]+)\s*(!=|<=|>=|==|=|<|>)(.*)", re.DOTALL)
+_COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_GROUPED = re.compile(r"-?\d{1,3}(,\d\d)*,\d{3}|-?\d{1,3}(,\d{3})+")  # as tables show numbers
+
+
+class RowChoice:
+    """The rows that options select, validated before any request.
+
+    Raises:
+        UsageError: An option names an unknown field, or a value that its field cannot have.
+    """
+
+    def __init__(self, record: str, given: Given) -> None:
+        texts = given.get("where", ())
+        self.conditions = [fitting(partial(_condition, record, text)) for text in texts]
+        self._limit, sort = given.get("limit"), given.get("sort")
+        noun, known = RECORDS[record]["noun"][1], kinds_of(record)
+        names = [] if sort is None else _listed(noun, known, "--sort", [sort])
+        self._keys = [(name.removeprefix("-"), name.startswith("-")) for name in names]
+
+    def apply(self, book: AnyBook) -> AnyBook:
+        """Returns the rows, sorted and limited."""
+        part = book._where(self.conditions) if self.conditions else book
+        part = part._sorted(self._keys) if self._keys and len(part) else part
+        return part if self._limit is None or len(part) <= self._limit else part[: self._limit]
+
+
+def chosen_columns(what: str, known: Collection[str], given: Given) -> list[str] | None:
+    """Returns the selected columns, or None if the format decides."""
+    texts = given["columns"]
+    if not texts:
+        return None
+    return list(known) if "all" in texts else _listed(what, known, "--columns", texts)
+
+
+def _listed(what: str, known: Collection[str], option: str, texts: Sequence[str]) -> list[str]:
+    """Returns the columns that an option lists; those of `--sort` may begin with a minus."""
+    names = [name.strip() for name in ",".join(texts).split(",") if name.strip()]
+    if not names:
+        rest = "; 'all' is all of them" if option == "--columns" else ""
+        raise UsageError(f"{option} names no column{rest}")
+    plain = [name.removeprefix("-") if option == "--sort" else name for name in names]
+    for name in plain:
+        if name not in known:
+            field, colon, _ = name.partition(":")
+            hint = f"; write {field} or -{field}" if colon else did_you_mean(name, known)
+            raise UsageError(f"{option}: {what} have no field {name!r}{hint}")
+        if plain.count(name) > 1:
+            raise UsageError(f"{option} names {name} twice")
+    return names
+
+
+def _condition(record: str, text: str) -> Condition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            "--where takes NAME=VALUE, or another of != < <= > >= in place of =: symbol=INFY, "
+            "'traded_price>100'"
+        )
+    name, sign, values = match.groups()
+    kinds, noun = kinds_of(record), RECORDS[record]["noun"][1]
+    if name not in kinds:
+        raise UsageError(f"--where: {noun} have no field {name!r}{did_you_mean(name, kinds)}")
+    what, kind, comparison = f"--where: {name}", kinds[name], _COMPARISONS[sign]
+    if values[:1] in ("<", ">", "=", "!"):
+        raise UsageError(f"{what}{sign}{values[0]} is no comparison: write one of = != < <= > >=")
+    if comparison not in ("eq", "ne"):
+        return Condition(name, comparison, value_in(what, kind, values))
+    parts = values.split(",")
+    listed = [value_in(what, kind, part) for part in parts if part.strip()]
+    if len(set(map(type, listed))) > 1:
+        raise UsageError(f"--where: {name} takes times or days, not both at once")
+    if kind in ("integer", "number") and _GROUPED.fullmatch(values.strip()):
+        one = f"for one number, write {name}{sign}{values.replace(',', '').strip()}"
+        remark(f"{what} is {' or '.join(map(str, listed))}; {one}", "yellow")
+    # An empty value matches missing values and, in text fields, empty text.
+    none = {None, ""} if kind == "text" else {None}
+    return Condition(name, comparison, {*listed, *(none if len(listed) < len(parts) else ())})
 
 
 class Destination:
@@ -38,9 +123,10 @@ class Destination:
         self._columns, self._choice = columns, choice
         self._extra, self._force = given.get("extra", False), given["force"]
         self._path: Path | None = None if given["output"] == Path("-") else given["output"]
+        suffix = "table"
         if self._path is not None:
             target_of(self._path, overwrite=self._force)  # raises before any request
-        suffix = "table" if self._path is None else self._path.suffix.lower()[1:]
+            suffix = self._path.suffix.lower()[1:]
         name: str = given["format"] or suffix
         if name not in FORMATS or (name == "table" and self._path and not given["format"]):
             known = ", ".join(f".{known}" for known in FORMATS[1:])
@@ -49,20 +135,28 @@ class Destination:
         self._format = "ndjson" if name == "jsonl" else name
         if name in ("parquet", "xlsx") and self._path is None and terminal.screen() is not None:
             raise UsageError(f"{name} is binary: write a file with -o FILE.{name}")
-        if name == "xlsx" and self._path and self._path.suffix.lower() != ".xlsx":
+        if name == "xlsx" and self._path and suffix != "xlsx":
             raise UsageError(f"-o {self._path.name}: a workbook's name ends in .xlsx")
 
     def take(self, table: Table[Any]) -> None:
         """Writes the selected rows, and reports the issues of their response."""
         if self._choice is not None:
             table = self._choice.apply(table)  # type: ignore[type-var]
-        screen = terminal.screen() if self._path is None and self._format == "table" else None
-        if screen is not None:
-            print_rows(screen, table, self._names(table) or [], chosen=self._columns is not None)
+        names, screen = self._names(table), terminal.screen()
+        if screen is not None and self._path is None and self._format == "table":
+            print_rows(screen, table, names or [], chosen=self._columns is not None)
             for line in issue_texts(table, lost_only=False):
                 screen.show(screen.fit(line), "yellow")
             return
-        self._write(table)
+        if self._path is not None:
+            with display.for_a_file(), whole_file(self._path, overwrite=self._force) as draft:
+                Path(draft).write_bytes(self._content(table, names))
+            remark(f"wrote {counted(len(table), table._view.noun)} to {self._path}")
+        else:
+            write_out(self._content(table, names))
+            hidden = len(table._kinds) - len(table._view_of_rows().columns)
+            if self._format == "table" and self._columns is None and hidden:
+                remark(f"+{counted(hidden, 'more column')}: --columns")
         if is_result(table) or table._why_none():
             remark(heading(table) + table._why_none())  # names the day, and what no sum includes
         for line in issue_texts(table, lost_only=True):
@@ -71,61 +165,36 @@ class Destination:
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
         if self._path is None and self._format == "table" and self._columns is None:
-            fields = [field[:2] for field in display.set_fields(book[0])]
-            write_lines(("field", "value"), fields)
+            write_lines(("field", "value"), [field[:2] for field in display.set_fields(book[0])])
         else:
             self.take(book)
 
-    def _write(self, table: Table[Any]) -> None:
-        """Writes the rows to the file, or else to standard output."""
-        if self._path is not None:
-            with display.for_a_file(), whole_file(self._path, overwrite=self._force) as draft:
-                Path(draft).write_bytes(self._content(table))
-            remark(f"wrote {counted(len(table), table._view.noun)} to {self._path}")
-            return
-        write_out(self._content(table))
-        hidden = len(table._kinds) - len(table._view_of_rows().columns)
-        if self._format == "table" and self._columns is None and hidden:
-            remark(f"+{counted(hidden, 'more column')}: --columns")
-
-    def _content(self, table: Table[Any]) -> bytes:
+    def _content(self, table: Table[Any], names: list[str] | None) -> bytes:
         """Returns the rows in the format."""
-        names, extra = self._names(table), self._extra
-        match self._format:
-            case "table":
-                return plain_rows(table, names or []).encode()
-            case "csv":
-                return table.to_csv(None, names, extra=extra).encode()
-            case "json" | "ndjson" as name:
-                return table.to_json(None, names, extra=extra, lines=name == "ndjson").encode()
-            case "parquet":
-                return _through_file(table.to_parquet, names, extra, ".parquet")
-            case _:
-                return _through_file(table.to_excel, names, extra, ".xlsx")
+        if self._format == "table":
+            return plain_rows(table, names or []).encode()
+        if self._format == "csv":
+            return table.to_csv(None, names, extra=self._extra).encode()
+        if self._format in ("json", "ndjson"):
+            lines = self._format == "ndjson"
+            return table.to_json(None, names, extra=self._extra, lines=lines).encode()
+        from tempfile import TemporaryDirectory  # takes 3 ms to import
+
+        export = table.to_parquet if self._format == "parquet" else table.to_excel
+        with TemporaryDirectory() as folder:  # these only write files
+            path = Path(folder, f"book.{self._format}")
+            try:
+                export(path, names, extra=self._extra)
+            except ValueError as error:  # what the format cannot hold
+                raise DataError(str(error)) from None
+            return path.read_bytes()
 
     def _names(self, table: Table[Any]) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format != "table":
             return self._columns
-        names = self._columns
-        if names is None:
-            names = list(table._view_of_rows().columns)
+        names = list(table._view_of_rows().columns) if self._columns is None else self._columns
         return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
-
-
-def _through_file(
-    export: Callable[..., object], names: list[str] | None, extra: bool, suffix: str
-) -> bytes:
-    """Returns what an export writes that can only write files."""
-    from tempfile import TemporaryDirectory  # takes 3 ms to import
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder, f"book{suffix}")
-        try:
-            export(path, names, extra=extra)
-        except ValueError as error:  # what the format cannot hold
-            raise DataError(str(error)) from None
-        return path.read_bytes()
 
 
 def book_destination(record: str, given: Given) -> Destination:
@@ -158,8 +227,7 @@ def heading(table: Table[Any], day: str = "") -> str:
     """Returns the line above a table; ``day`` is the common day of its times, if any."""
     if isinstance(table, Book):
         return display.book_heading(table, table._accounts(), day)
-    title = table._heading()
-    return f"{title} of {day}" if day else title
+    return f"{table._heading()} of {day}" if day else table._heading()
 
 
 def plain_rows(table: Table[Any], names: Sequence[str]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -14,26 +13,14 @@ import click
 from tradingdata import analysis
 from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
-from tradingdata._util.plans import Result
 from tradingdata._util.validate import did_you_mean
+from tradingdata.analysis.inputs import csv_by_contract, csv_rows
 from tradingdata.errors import BooksDisagreeError
 
 from . import archive, parameters
 from .errors import Code, DataError, UsageError, fitting, for_a_terminal
-from .output import Destination
-from .parameters import (
-    AMOUNT,
-    PATH,
-    Command,
-    Given,
-    RowChoice,
-    chosen_columns,
-    client_of,
-    option,
-    parsed,
-    received,
-    together,
-)
+from .output import Destination, RowChoice, chosen_columns
+from .parameters import AMOUNT, PATH, Command, Given, client_of, option, received, together
 
 if TYPE_CHECKING:
     from tradingdata.books.book import OrderBook, TradeBook
@@ -67,17 +54,15 @@ class Calculation:
 
     def __init__(self, row: type, given: Given, record: str = "Trade") -> None:
         self._given, self._choice = given, RowChoice(record, given)
-        columns = chosen_columns("results", list(kinds_of(row)), given)
-        self._destination = Destination(given, columns)
-        if given["archive"] is None and any(
-            given[name] for name in ("start", "end", "account", "missing_ok")
-        ):
+        self._destination = Destination(given, chosen_columns("results", kinds_of(row), given))
+        of_archive = ("start", "end", "account", "missing_ok")
+        if given["archive"] is None and any(map(given.get, of_archive)):
             raise UsageError("--start, --end, --account and --missing-ok need --archive")
 
     def trades(self) -> tuple[TradeBook, date | None]:
         """Returns the trades, and the day to show; None if the calculation decides."""
         day = self._given["day"]
-        at = None if day in (None, "latest") else self._one_day(day)
+        at = None if day in (None, "latest") else self._day()
         trades = self._choice.apply(self._read("trades", "trade_book"))
         if day == "latest":
             days = [time.date() for time in trades.column("exch_trade_time") if time is not None]
@@ -99,9 +84,9 @@ class Calculation:
 
     def show(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> int:
         """Writes a result; unusable trades are an error of the data, not of the user."""
-        sides = {name: self._given[name] for name in ("buy", "sell") if name in self._given}
+        options |= {name: self._given[name] for name in ("buy", "sell") if name in self._given}
         try:
-            result = received(partial(work, *arguments, **options, **sides))
+            result = received(partial(work, *arguments, **options))
         except ValueError as error:
             raise DataError(for_a_terminal(error)) from None
         self._destination.take(result)
@@ -113,16 +98,15 @@ class Calculation:
         with client_of(self._given) as client:
             return received(getattr(client, call))
 
-    def _one_day(self, day: str) -> date:
-        at, start, end = (
-            fitting(lambda: validate.day("day", day)),
-            *map(self._given.get, ("start", "end")),
+    def _day(self) -> date:
+        """Returns the day to show, which must be one of those that are read."""
+        day, start, end = (
+            self._given[name] and fitting(partial(validate.day, name, self._given[name]))
+            for name in ("day", "start", "end")
         )
-        first = start and fitting(lambda: validate.day("start", start))
-        last = fitting(lambda: validate.day("end", end)) if end else first
-        if (first or at) <= at <= (last or at):
-            return at
-        raise UsageError(f"--day {at} is not one of the days that --start and --end read")
+        if not (start or day) <= day <= (end or start or day):
+            raise UsageError(f"--day {day} is not one of the days that --start and --end read")
+        return day
 
 
 @click.command(cls=Command)
@@ -195,12 +179,14 @@ def pnl(shorts: str, daily: bool, **given: Any) -> int:
     whole = given["prices"] is not None or given["charges"] is not None
     row = analysis.DailyRow if daily else analysis.DayRow if whole else analysis.Realised
     calculation = Calculation(row, given)
-    codes: bool | list[str] = [code.strip() for code in shorts.split(",")]
+    codes = [code.strip() for code in shorts.split(",")]
     options: dict[str, Any] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
     options |= {name: given[name] for name in ("match_by", "by")}
-    for name, reader in _FILES.items():
-        if given[name] is not None:
-            options[name] = _from_file(f"--{name}", given[name], reader)
+    options |= {
+        name: _from_file(name, given[name], reader)
+        for name, reader in _FILES.items()
+        if given[name] is not None
+    }
     trades, at = calculation.trades()
     if daily:
         return calculation.show(analysis.daily_pnl, trades, **options)
@@ -246,80 +232,27 @@ def quality(**given: Any) -> int:
     return calculation.show(analysis.execution_quality, *calculation.books())
 
 
-def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Result:
-    """Returns what the file of an option contains."""
-    try:
-        return reader(path)
-    except ValueError as error:
-        raise UsageError(f"{name}: {error}") from None
-
-
-def _rows(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields where each row of a CSV file is, and its values."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file, strict=True)
-        if not {*needed} <= {*(rows.fieldnames or ())}:
-            raise UsageError(f"{path} needs the columns {' and '.join(needed)}")
-        try:
-            for row in rows:
-                where = f"line {rows.line_num} of {path}"
-                if None in row or None in row.values():
-                    raise UsageError(f"{where} has not as many values as the first line names")
-                yield where, row
-        except csv.Error as error:
-            raise UsageError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
-
-
-def _by_contract(path: Path, name: str, kind: str) -> dict[Any, dict[Any, Any]]:
-    """Reads numbers from a CSV file, by day if it has one (else None) and by contract.
-
-    That is the security and, if it has them, expiry, exchange and segment.
-    """
-    by_day: dict[Any, dict[Any, Any]] = {}
-    for where, row in _rows(path, "security_id", name):
-        place = ("exchange", "segment") if {"exchange", "segment"} <= row.keys() else ()
-        values: list[Any] = [row[each] for each in (*place, "security_id")]
-        if "expiry_date" in row:
-            expiry = row["expiry_date"]
-            values.append(parsed(f"{where}: expiry_date", "date", expiry) if expiry else None)
-        key = tuple(values) if len(values) > 1 else values[0]
-        day = parsed(f"{where}: day", "date", row["day"]) if "day" in row else None
-        of_day = by_day.setdefault(day, {})
-        if key in of_day:
-            raise UsageError(f"{where} has {row['security_id']} twice: keep one of its rows")
-        if row[name]:
-            of_day[key] = parsed(f"{where}: {name}", kind, row[name])
-    return by_day
-
-
 def _prices(path: Path) -> dict[Any, Any]:
     """Reads prices, by day if the file has the column."""
-    by_day = _by_contract(path, "price", "number")
+    by_day = csv_by_contract(path, "price", "number")
     return by_day.get(None, {}) if None in by_day or not by_day else by_day
 
 
 def _numbers(path: Path, name: str, kind: str) -> dict[Any, Any]:
     """Reads numbers that are those of every day."""
-    by_day = _by_contract(path, name, kind)
+    by_day = csv_by_contract(path, name, kind)
     if not by_day.keys() <= {None}:
-        raise UsageError(f"{path} has the column day, but these are of no day: leave it out")
+        raise ValueError(f"{path} has the column day, but these are of no day: leave it out")
     return by_day.get(None, {})
 
 
 def _lots(path: Path) -> list[dict[str, Any]]:
-    """Reads lots, whose columns are those of ``open_lots``; an empty value is missing."""
-    kinds = kinds_of(analysis.Lot)
-    lots = []
-    for where, row in _rows(path, "security_id", "quantity", "value"):
+    """Reads lots, whose columns are those of ``open_lots``."""
+    kinds, lots = kinds_of(analysis.Lot), []
+    for _, row in csv_rows(path, kinds, "security_id", "quantity", "value"):
         for name in row.keys() - kinds.keys():
-            raise UsageError(f"{path} has the column {name!r}{did_you_mean(name, kinds)}")
-        lots.append(
-            {
-                name: parsed(f"{where}: {name}", kinds[name], text)
-                for name, text in row.items()
-                if text
-            }
-        )
+            raise ValueError(f"{path} has the column {name!r}{did_you_mean(name, kinds)}")
+        lots.append({name: value for name, value in row.items() if value is not None})
     return lots
 
 
@@ -331,3 +264,12 @@ _FILES: dict[str, Callable[[Path], Any]] = {
     "charges": analysis.ChargeRate.load,
     "changes": analysis.LotChange.load,
 }
+
+
+def _from_file(name: str, path: Path, reader: Callable[[Path], Any]) -> Any:
+    """Returns what the file of an option contains."""
+    try:
+        return reader(path)
+    except ValueError as error:
+        is_table = name not in ("charges", "changes")  # whose errors name the line and the file
+        raise UsageError(str(error) if is_table else f"--{name}: {error}") from None

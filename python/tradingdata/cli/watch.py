@@ -21,15 +21,14 @@ from tradingdata.watch.polling import time_left
 
 from . import parameters, terminal
 from .errors import UsageError, fitting, for_a_terminal
-from .output import unindented
-from .parameters import COUNT, PATH, Command, RowChoice, chosen_columns, client_of, option, received
+from .output import RowChoice, chosen_columns, unindented
+from .parameters import COUNT, PATH, Command, client_of, option, received
 from .terminal import Screen, end_with_the_reader, remark, write_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tradingdata.books.diff import OrderChange
-    from tradingdata.table.rows import Order
     from tradingdata.watch.updates import OrderUpdate
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
@@ -73,10 +72,10 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
     """
     known = None if state is None else known_orders(state)
     wanted = RowChoice("Order", given)
-    names = chosen_columns("orders", _core.names_of("Order"), given) or VIEWS["Order"].columns
+    names = chosen_columns("orders", _core.names_of("Order"), given)
     seconds = fitting(lambda: validate.seconds("--interval", given["interval"]))
     fitting(lambda: time_left(until, "--until"))
-    json, screen = given["json"], None if given["json"] else terminal.screen()
+    screen = None if given["json"] else terminal.screen()
     begun, failing = known is not None, False
     with client_of(given) as client:
         updates = fitting(lambda: client.watch_orders(seconds, previous=known, until=until))
@@ -84,7 +83,11 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
             first = not begun and update.missed is None  # in which every order is new
             begun = begun or first
             if screen is None:
-                lines = json_lines(update) if json else (line for line, _ in text_lines(update))
+                lines = (
+                    json_lines(update)
+                    if given["json"]
+                    else (line for line, _ in text_lines(update))
+                )
                 write_out("".join(f"{line}\n" for line in lines).encode())
                 end_with_the_reader()
             else:
@@ -93,8 +96,7 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
                     [screen.paint(part, how) for line, how in changes for part in screen.fit(line)]
                 )
                 if update.missed is None:
-                    orders = wanted.apply(update.orders)
-                    screen.replace(live_table(screen, orders, update, names))
+                    screen.replace(live_table(screen, wanted.apply(update.orders), update, names))
             changed = bool(update.changes) or update.cleared
             news = changed if update.missed is None else not failing
             if on_change is not None and news and not first:
@@ -125,17 +127,17 @@ def _selected(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
 
     Issues no warnings of Python.
     """
-
-    def matches(order: Order | None) -> bool:
-        return (
-            order is not None and len(wanted.apply(OrderBook([order], keep_personal_data=True))) > 0
-        )
-
     while (update := received(lambda: next(updates, None))) is not None:
         if wanted.conditions:
-            kept = [one for one in update.changes if matches(one.order) or matches(one.previous)]
+            kept = [change for change in update.changes if len(wanted.apply(states_of(change)))]
             update = update._replace(changes=tuple(kept))
         yield update
+
+
+def states_of(change: OrderChange) -> OrderBook:
+    """Returns an order after a change and, if it was known, before it."""
+    orders = (order for order in (change.order, change.previous) if order is not None)
+    return OrderBook(orders, keep_personal_data=True)
 
 
 def _run_on_change(command: str, lines: Iterable[str]) -> None:
@@ -221,7 +223,7 @@ def _shown(order: Any, name: str) -> str:
 
 
 def live_table(
-    screen: Screen, orders: OrderBook, update: OrderUpdate, names: Sequence[str]
+    screen: Screen, orders: OrderBook, update: OrderUpdate, names: Sequence[str] | None
 ) -> list[str]:
     """Returns the orders that fit the screen, the last updated ones first, below their number."""
     states = Counter(order.status or "(none)" for order in orders).most_common(4)
@@ -231,7 +233,8 @@ def live_table(
     if not len(orders):
         return lines
     top = orders.sort("last_updated_time", reverse=True)[: max(3, screen.height - _AROUND)]
-    shown = display.Shown(top, names, ends=len(top))
+    columns = names or orders._view_of_rows().columns
+    shown = display.Shown(top, columns, ends=len(top))
     shown.without_common_day(top)
     changed = {change.order for change in update.changes if change.kind != "gone"}
     fresh = [row for row, order in enumerate(top) if order in changed]

@@ -8,8 +8,10 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
+from math import isfinite
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -112,6 +114,54 @@ def moment_of(text: str) -> date | time | datetime:
     if "T" in text or " " in text:
         return datetime.fromisoformat(text)
     return time.fromisoformat(text) if ":" in text else date.fromisoformat(text)
+
+
+_SHORT_HOUR = re.compile(r"(^|[ T])(\d:)")
+
+
+def value_in(what: str, kind: str, text: str) -> Any:
+    """Returns the value of a field of this kind that a text means, in a file or an option.
+
+    Raises ValueError, which begins with ``what``, if the text means none.
+    """
+    parser, example = _PARSERS[kind]
+    try:
+        return parser(text.strip())
+    except ValueError:
+        raise ValueError(f"{what} takes {example}, not {shown(text.strip())}") from None
+
+
+def _text(text: str) -> str:
+    text.encode()  # bytes that are no UTF-8 are half surrogate pairs among the arguments
+    return text
+
+
+def _number(text: str) -> float:
+    if not isfinite(number := float(text)):
+        raise ValueError("not finite")
+    return number
+
+
+def _whole(text: str) -> int:
+    if not -(2**63) <= (number := int(text)) < 2**63:
+        raise ValueError("more than 64 bits")
+    return number
+
+
+def _local_moment(text: str) -> date | time | datetime:
+    moment = moment_of(_SHORT_HOUR.sub(r"\g<1>0\2", text))
+    if getattr(moment, "tzinfo", None) is not None:
+        raise ValueError("a time with a zone")
+    return moment
+
+
+_PARSERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "text": (_text, "text in UTF-8"),
+    "integer": (_whole, "a whole number of at most 64 bits"),
+    "number": (_number, "a number"),
+    "timestamp": (_local_moment, "a time such as 09:15, 2026-11-20 or '2026-11-20 09:15:00'"),
+    "date": (date.fromisoformat, "a date such as 2026-11-26"),
+}
 
 
 def _plain(condition: Condition, kind: str, value: Any, zone: tzinfo | None) -> Any:
