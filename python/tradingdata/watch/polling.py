@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from datetime import time as clock_time
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self
 
 from .._util.plans import Plan, run, run_async
 from .._util.platform import suspend_aware_clock
@@ -26,12 +26,11 @@ from ..errors import (
     TradingDataError,
 )
 from ..table.conditions import moment_of
-from .updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
+from .updates import KnownOrders, KnownTrades, Update
 
 if TYPE_CHECKING:
     import asyncio
 
-Update = TypeVar("Update", OrderUpdate, TradeUpdate)
 
 LONGEST_PAUSE = 60.0  # seconds after a refusal, before the jitter
 _JITTER = 0.25  # of a pause, at most, added to it

@@ -25,8 +25,6 @@ from ..display.text import counted
 from ..errors import TradingDataError
 from ..table.rows import Trade
 
-WatchedBook = TypeVar("WatchedBook", OrderBook, TradeBook)
-
 # How long an absent record is remembered: longer than a session. An order of the day before that
 # the service still returns is in the book, so it is not absent.
 _REMEMBERED = timedelta(hours=24)
@@ -129,10 +127,8 @@ class TradeUpdate(_TradeUpdateFields):
     __repr__ = _update_text
 
 
-def _checked_previous(previous: object, kind: type[WatchedBook]) -> WatchedBook | None:
-    if previous is not None and not isinstance(previous, kind):
-        raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
-    return previous
+WatchedBook = TypeVar("WatchedBook", OrderBook, TradeBook)
+Update = TypeVar("Update", OrderUpdate, TradeUpdate)
 
 
 def _at(book: OrderBook | TradeBook) -> datetime:
@@ -165,7 +161,7 @@ class _Kept(NamedTuple):
     undelivered: Any = None
 
 
-class _KnownRecords(Generic[WatchedBook]):
+class _KnownRecords(Generic[WatchedBook, Update]):
     """The records of the last good response, and those that were in an earlier one.
 
     Attributes:
@@ -173,18 +169,73 @@ class _KnownRecords(Generic[WatchedBook]):
             interrupt leaves records that are known but not reported.
     """
 
-    _update: Callable[..., Any]
-    _nothing: tuple[tuple[()], ...]  # what an update without changes reports
+    _update: Callable[..., Update]
+    _nothing: tuple[tuple[object, ...], ...]  # what an update without changes reports
+    _ignore: Iterable[str] = ()
 
-    def __init__(self, previous: WatchedBook | None) -> None:
-        self.kept = _Kept(previous, None if previous is None else previous._rows)
+    def __init__(self, kind: type[WatchedBook], previous: WatchedBook | None) -> None:
+        if previous is not None and not isinstance(previous, kind):
+            raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
+        self.kept = _Kept(previous, None if previous is None else self._records_of(previous))
 
-    def missed(self, error: TradingDataError) -> Any:
+    def missed(self, error: TradingDataError) -> Update:
         """Returns the update for a failed poll."""
         misses, at = self.kept.misses + 1, datetime.now(UTC)
         update = self._update(self.kept.book, *self._nothing, False, error, misses, at)
         self.kept = self.kept._replace(misses=misses, undelivered=update)
         return update
+
+    def received(self, response: WatchedBook, *, confirmed: bool = True) -> Update | None:
+        """Returns the update for a successful poll.
+
+        Args:
+            response: The book.
+            confirmed: Whether a record may be missing; otherwise the result is then None.
+        """
+        at, reported, cleared = _at(response), self._nothing, False
+        kept = self.kept._replace(book=response)  # equal, but later
+        if self.kept.book is None or response != self.kept.book:  # in C++, far cheaper than below
+            records, present = self._records_of(response), self._present
+            known = self._known(records)
+            compared = compare(records, known, self._ignore)
+            vanished = sum(row < present for row in compared.left)
+            if vanished and not confirmed:
+                return None
+            # A single record that is missing is a record, unless it was the only one.
+            cleared = vanished > 0 and (vanished == present or 2 * vanished >= max(present, 4))
+            absences = {
+                row: _Absence(at, cleared) if row < present else self.kept.absences[row - present]
+                for row in compared.left
+            }
+            reported = self._reported(records, known, compared, absences, cleared)
+            recent = {row: one for row, one in absences.items() if one.since > at - _REMEMBERED}
+            absent = known.take(list(recent)) if recent else None
+            kept = _Kept(response, records, absent, tuple(recent.values()))
+        update = self._update(response, *reported, cleared, None, 0, at)
+        self.kept = kept._replace(misses=0, undelivered=update)
+        return update
+
+    def _records_of(self, book: WatchedBook) -> _core.Slice:
+        return book._rows
+
+    def _reported(
+        self,
+        records: _core.Slice,
+        known: _core.Slice,
+        compared: Comparison,
+        absences: dict[int, _Absence],
+        cleared: bool,
+    ) -> tuple[tuple[object, ...], ...]:
+        """Returns what an update reports, besides the book, of records that are not as known.
+
+        Args:
+            records: Those of the response.
+            known: Those of the last book, then the absent ones.
+            compared: How the two compare.
+            absences: By their rows, the known records that the response lacks.
+            cleared: Whether most of the last book are among these.
+        """
+        raise NotImplementedError
 
     @property
     def _present(self) -> int:
@@ -199,156 +250,74 @@ class _KnownRecords(Generic[WatchedBook]):
         parts = [part if part.zone == like.zone else part.with_zone(like.zone) for part in parts]
         return _core.join(parts) if len(parts) > 1 else parts[0] if parts else like[:0]
 
-    def _vanished(self, compared: Comparison) -> tuple[list[int], bool]:
-        """Returns the rows of the last book that are no longer there, and whether that clears it.
 
-        A single record that is missing is a record, unless it was the only one.
-        """
-        rows = [row for row in compared.left if row < self._present]
-        cleared = len(rows) == self._present or (len(rows) > 1 and 2 * len(rows) >= self._present)
-        return rows, bool(rows) and cleared
-
-    def _after(
-        self,
-        book: WatchedBook,
-        records: _core.Slice,
-        known: _core.Slice,
-        absences: dict[int, _Absence],
-    ) -> _Kept:
-        """Returns a book, its records, and those absent from it, given by their rows."""
-        oldest = _at(book) - _REMEMBERED
-        absences = {row: absence for row, absence in absences.items() if absence.since > oldest}
-        absent = known.take(list(absences)) if absences else None
-        return _Kept(book, records, absent, tuple(absences.values()))
-
-
-class KnownOrders(_KnownRecords[OrderBook]):
+class KnownOrders(_KnownRecords[OrderBook, OrderUpdate]):
     """The orders known after each poll."""
 
     _update, _nothing = OrderUpdate, ((),)
 
     def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
-        super().__init__(_checked_previous(previous, OrderBook))
+        super().__init__(OrderBook, previous)
         self._ignore = checked_ignore(ignore)
 
-    def received(self, response: OrderBook, *, confirmed: bool = True) -> OrderUpdate | None:
-        """Returns the update for a successful poll.
-
-        Args:
-            response: The book.
-            confirmed: Whether an order may be missing; otherwise the result is then None.
-        """
-        at, present = _at(response), self._present
-        changes: tuple[OrderChange, ...] = ()
-        cleared = False
-        kept = self.kept._replace(book=response, rows=response._rows)  # equal, but later
-        if self.kept.book is None or response != self.kept.book:  # in C++, far cheaper than below
-            known = self._known(response._rows)
-            compared = compare(response._rows, known, self._ignore)
-            vanished, cleared = self._vanished(compared)
-            if vanished and not confirmed:
-                return None
-            changes = changes_of(response._rows, known, compared, present=present)
-            if cleared:
-                changes = tuple(change for change in changes if change.kind != "gone")
-            absence = _Absence(at, cleared)
-            absences = {
-                row: absence if row < present else self.kept.absences[row - present]
-                for row in compared.left
-            }
-            kept = self._after(response, response._rows, known, absences)
-        update = OrderUpdate(response, changes, cleared, None, 0, at)
-        self.kept = kept._replace(misses=0, undelivered=update)
-        return update
+    def _reported(
+        self,
+        records: _core.Slice,
+        known: _core.Slice,
+        compared: Comparison,
+        absences: dict[int, _Absence],
+        cleared: bool,
+    ) -> tuple[tuple[OrderChange, ...]]:
+        changes = changes_of(records, known, compared, present=self._present)
+        return (tuple(change for change in changes if not cleared or change.kind != "gone"),)
 
 
-class KnownTrades(_KnownRecords[TradeBook]):
+class KnownTrades(_KnownRecords[TradeBook, TradeUpdate]):
     """The trades known after each poll, all of which have been reported."""
 
     _update, _nothing = TradeUpdate, ((), ())
 
     def __init__(self, previous: TradeBook | None) -> None:
-        super().__init__(_checked_previous(previous, TradeBook))
-        if previous is not None:
-            self.kept = self.kept._replace(rows=distinct(previous._rows))
+        super().__init__(TradeBook, previous)
 
-    def received(self, response: TradeBook, *, confirmed: bool = True) -> TradeUpdate | None:
-        """Returns the update for a successful poll.
+    def _records_of(self, book: TradeBook) -> _core.Slice:
+        return distinct(book._rows)
 
-        Args:
-            response: The book.
-            confirmed: Whether a trade may be missing; otherwise the result is then None.
-        """
-        at = _at(response)
-        fills: tuple[Trade, ...] = ()
-        changes: tuple[TradeChange, ...] = ()
-        cleared = False
-        kept = self.kept._replace(book=response)  # equal, but later
-        if self.kept.book is None or response != self.kept.book:
-            trades = distinct(response._rows)
-            known = self._known(trades)
-            compared = compare(trades, known)
-            vanished, cleared = self._vanished(compared)
-            if vanished and not confirmed:
-                return None
-            new = [row for row, old in enumerate(compared.matches) if old is None]
-            fills = tuple(copies(trades, new))
-            absences = self._absences_after(compared, _Absence(at, cleared))
-            changes = self._changes(trades, known, compared, absences)
-            kept = self._after(response, trades, known, absences)
-        update = TradeUpdate(response, fills, changes, cleared, None, 0, at)
-        self.kept = kept._replace(misses=0, undelivered=update)
-        return update
-
-    def _absences_after(self, compared: Comparison, absence: _Absence) -> dict[int, _Absence]:
-        """Returns the absences by row, of which some are only now known not to be of a clearing.
-
-        Once most trades of a cleared book are back, the others have gone for good.
-        """
-        present = self._present
-        absences = {
-            row: absence if row < present else self.kept.absences[row - present]
-            for row in compared.left
-        }
-        away = sum(absence.was_cleared for absence in self.kept.absences)
-        still = [row for row in absences if row >= present and absences[row].was_cleared]
-        if still and 2 * len(still) <= away:
-            absences.update({row: absences[row]._replace(was_cleared=False) for row in still})
-        return absences
-
-    def _changes(
+    def _reported(
         self,
-        trades: _core.Slice,
+        records: _core.Slice,
         known: _core.Slice,
         compared: Comparison,
         absences: dict[int, _Absence],
-    ) -> tuple[TradeChange, ...]:
-        """Returns the changes in the order of ``trades``, then what is busted."""
-        present = self._present
-
-        def was_busted(row: int | None) -> bool:
-            return row is not None and row >= present and not was_cleared(row)
-
-        def was_cleared(row: int) -> bool:
-            return row >= present and self.kept.absences[row - present].was_cleared
-
-        back = [row for row, old in enumerate(compared.matches) if was_busted(old)]
-        corrected = [
-            (row, old)
-            for row, old in enumerate(compared.matches)
-            if old is not None and row in compared.fields and not was_busted(old)
-        ]
+        cleared: bool,
+    ) -> tuple[tuple[Trade, ...], tuple[TradeChange, ...]]:
+        """Returns the fills; and the changes in the order of the records, then what is busted."""
+        present, cleared_before, busted_before = self._present, set[int](), set[int]()
+        for row, absence in enumerate(self.kept.absences, present):
+            (cleared_before if absence.was_cleared else busted_before).add(row)
+        # Once most trades of a cleared book are back, the others have gone for good.
+        still = cleared_before & absences.keys()
+        if 2 * len(still) <= len(cleared_before):
+            absences.update({row: absences[row]._replace(was_cleared=False) for row in still})
         busted = [
             row
             for row, absence in absences.items()
-            if not absence.was_cleared and (row < present or was_cleared(row))
+            if not absence.was_cleared and row not in busted_before
         ]
-        now = copies(trades, [row for row, _ in corrected])
+        matches = list(enumerate(compared.matches))
+        new = [row for row, old in matches if old is None]
+        back = [row for row, old in matches if old in busted_before]
+        corrected = [
+            (row, old)
+            for row, old in matches
+            if old is not None and row in compared.fields and old not in busted_before
+        ]
+        now = copies(records, [row for row, _ in corrected])
         was = copies(known, [old for _, old in corrected])
         corrections = [
             TradeChange("corrected", trade, previous, tuple(compared.fields[row]))
             for trade, previous, (row, _) in zip(now, was, corrected, strict=True)
         ]
-        returned = [TradeChange("returned", trade, None, ()) for trade in copies(trades, back)]
+        returned = [TradeChange("returned", trade, None, ()) for trade in copies(records, back)]
         lost = [TradeChange("busted", None, trade, ()) for trade in copies(known, busted)]
-        return (*corrections, *returned, *lost)
+        return tuple(copies(records, new)), (*corrections, *returned, *lost)
