@@ -118,14 +118,6 @@ def test_days_are_checked_from_the_first_until_today(run: Run, kept: Path) -> No
     assert run("archive", "missing", kept, DAY, DAY).code == Code.OK
 
 
-def test_a_disk_that_is_not_mounted_gets_no_new_archive(run: Run, tmp_path: Path) -> None:
-    """A15."""
-    ran = run("archive", "fetch", tmp_path, "--existing")
-    assert ran.code == Code.FILE
-    assert "mount its disk" in ran.err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_query_goes_into_every_format(
     sandbox: Service, run: Run, kept: Path, tmp_path: Path
 ) -> None:
@@ -167,34 +159,6 @@ def test_saved_books_are_added(sandbox: Service, run: Run, tmp_path: Path) -> No
 
 def counts(text: str) -> list[int]:
     return [int(line.split(": ")[1].split()[0]) for line in text.splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        ("trades nowhere", Code.FILE, "`tradingdata archive fetch`"),
-        ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
-        ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
-        ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
-        ("fetch new --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
-        ("sql {kept} SELEC", Code.USAGE, "DuckDB cannot run the query"),
-        ("sql {kept} DROP-TABLE", Code.USAGE, "DuckDB"),
-    ],
-)
-def test_mistakes_are_explained_in_one_line(
-    run: Run, kept: Path, arguments: str, code: Code, says: str
-) -> None:
-    ran = run("archive", *arguments.format(kept=kept).split())
-    assert ran.code == code
-    assert says in ran.err
-    assert ran.err.count("\n") == 1
-
-
-def test_a_query_only_reads(run: Run, kept: Path) -> None:
-    ran = run("archive", "sql", kept, "COPY trades TO 'stolen.csv'")
-    assert ran.code == Code.FILE
-    assert "only reads" in ran.err
-    assert rows(run, "archive", "trades", kept)
 
 
 @pytest.mark.parametrize("home", ["", "gone"])

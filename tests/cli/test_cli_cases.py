@@ -84,16 +84,6 @@ def test_a_profile_file_may_begin_with_a_byte_order_mark(
     assert run("trades", "-p", "desk1", "-f", "json").code == Code.OK
 
 
-def test_a_wrong_value_without_letters_is_shown(run: Run) -> None:
-    """(X6) Other long words may be a token."""
-    assert (
-        "not '2026-11-24..2026-11-30'"
-        in run("orders", "-w", "expiry_date=2026-11-24..2026-11-30").err
-    )
-    ran = run("orders", "-w", "expiry_date=abcdef0123456789abcdef")
-    assert (ran.code, "abcdef" in ran.err) == (Code.USAGE, False)
-
-
 @pytest.mark.parametrize("options", [["-f", "csv"], ["--format", "table"], ["-o", "none.csv"]])
 def test_no_match_is_explained_as_in_python(
     run: Run, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,23 +155,6 @@ def test_a_dumb_terminal_has_its_width_and_no_colours(sandbox: Service) -> None:
     assert 100 < widest(shown) <= 120
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["-o", ""], "name a file"),
-        (["--sort", "traded_price:desc"], "write traded_price or -traded_price"),
-        (["-w", "symbol=>5"], "symbol=> is no comparison: write one of = != < <= > >="),
-        (["-w", "quantity=<5"], "quantity=< is no comparison"),
-    ],
-)
-def test_what_is_nearly_right_is_refused_with_what_to_write(
-    run: Run, arguments: list[str], said: str
-) -> None:
-    """(X11)"""
-    ran = run("trades", *arguments)
-    assert (ran.code, said in ran.err) == (Code.USAGE, True), ran.err
-
-
 def test_an_hour_of_one_digit_and_jsonl_are_read(run: Run) -> None:
     """(X11)"""
     one, two = (
@@ -191,20 +164,3 @@ def test_an_hour_of_one_digit_and_jsonl_are_read(run: Run) -> None:
     assert one == two
     assert len(one.splitlines()) > 10
     assert run("trades", "-w", "exch_trade_time>2026-11-20 9:30", "-f", "csv").code == Code.OK
-
-
-def test_a_file_of_prices_names_the_line_that_is_wrong(run: Run, tmp_path: Path) -> None:
-    """(L20)"""
-    closes = tmp_path / "closes.csv"
-    for text, line in (
-        ("security_id,price\na,1\nb\n", 3),
-        ("security_id,price\na,1\nb,2,3\n", 3),
-        ('security_id,price\na,1\n"b,2\nc,3\n', 3),
-        (f"security_id,price\na,1\n{'x' * 200_000},2\n", 3),
-        ("security_id,price\na,one\n", 2),
-    ):
-        closes.write_text(text)
-        ran = run("pnl", "--prices", closes)
-        assert ran.code == Code.USAGE, ran.err
-        assert f"line {line} of {closes}" in ran.err
-        assert len(ran.err) < 400

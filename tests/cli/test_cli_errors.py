@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,10 +19,9 @@ from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import needs_modes
-from tradingdata.cli.errors import Code
+from tradingdata.cli.app import run as run_command
+from tradingdata.cli.errors import Code, for_a_terminal
 from tradingdata.sandbox import Service, start
-
-TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
 
 
 @pytest.fixture(autouse=True)
@@ -64,76 +62,6 @@ def test_each_kind_of_error_has_its_code(
     assert not re.search(r"\w=($|[ ;,.])|client\.", said), "that is advice for Python"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("nonsense", "No such command 'nonsense'"),
-        ("trades --colums x", "--columns"),
-        ("trades --columns symbl", "did you mean 'symbol'?"),
-        ("trades --columns symbol,symbol", "names symbol twice"),
-        ("trades --where traded_price=nan", "a number"),
-        ("trades --format yaml", "yaml"),
-        ("trades -o book.yaml", "--format"),
-        ("trades -o book.csv --format xlsx", ".xlsx"),
-        ("search", "QUERY"),
-        ("search ' '", "query is blank"),
-        ("stock ''", "SYMBOL is blank"),
-        ("trades more", "unexpected"),
-        ("trades --timeout 0", "--timeout is a number of seconds above 0"),
-        ("check --timeout nan", "--timeout"),
-        ("watch --polls 0", "--polls"),
-        ("watch --interval 0", "--interval must be a positive number"),
-        ("watch --interval nan", "--interval must be a positive number"),
-        ("positions --day monday", "day must be a date such as"),
-        ("positions --archive none --start monday --day 2026-11-20", "start must be a date such"),
-        ("positions --archive none --start 2026-11-16 --end x --day 2026-11-20", "end must be a"),
-        ("sandbox --accounts 0", ""),
-        ("sandbox --day monday", "day must be a date such as"),
-        ("sandbox --port 70000", "port must be"),
-        ("sandbox --speed -1", "speed must be"),
-    ],
-)
-def test_what_does_not_fit_is_reported_before_any_request(
-    sandbox: Service, run: Run, arguments: str, says: str
-) -> None:
-    sandbox.requests.clear()
-    assert says in refused(run, Code.USAGE, *shlex.split(arguments))
-    assert len(sandbox.requests) == 0
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--token", TOKEN),
-        (f"--token={TOKEN}",),
-        ("--access-token", TOKEN),
-        (f"--access_token={TOKEN}",),
-        ("--bearer", TOKEN),
-        (TOKEN,),
-        ("--columns", TOKEN),
-        ("--where", f"{TOKEN}=1"),
-        ("--timeout", TOKEN),
-        ("--format", TOKEN),
-        (f"--{TOKEN}",),
-    ],
-)
-def test_a_token_among_the_arguments_is_refused_and_not_repeated(
-    run: Run, arguments: tuple[str, ...]
-) -> None:
-    for before in ((), ("trades",)):
-        said = refused(run, Code.USAGE, *before, *arguments)
-        assert TOKEN not in said
-        assert TOKEN[:12] not in said
-
-
-@pytest.mark.parametrize("arguments", ["trades --profile", "check --profile", "stock"])
-@pytest.mark.usefixtures("profiles")
-def test_a_token_in_place_of_a_name_is_not_repeated(run: Run, arguments: str) -> None:
-    ran = run(*arguments.split(), TOKEN)
-    assert ran.code in (Code.CONFIGURATION, Code.NOT_FOUND)
-    assert TOKEN.lower() not in (ran.text + ran.err).lower()
-
-
 def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
     token = sandbox.token()
     for arguments in ("trades", "check", "--version", "--help", "orders -f json", "trades --debug"):
@@ -149,7 +77,9 @@ def test_without_an_address_or_a_token_it_says_what_to_set(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
-    assert "TRADINGDATA_ACCESS_TOKEN" in refused(run, Code.CONFIGURATION, "trades")
+    said = refused(run, Code.CONFIGURATION, "trades")
+    assert "TRADINGDATA_ACCESS_TOKEN" in said
+    assert "use a profile (--profile)" in said
     assert run("search", "tata").code == Code.OK
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     assert "TRADINGDATA_BASE_URL" in refused(run, Code.CONFIGURATION, "search", "tata")
@@ -166,23 +96,13 @@ def test_a_search_that_may_lack_stocks_says_so(
     assert "narrow the query" in run("search", "tata").err
 
 
-def test_a_symbol_that_nobody_has_is_not_found(run: Run) -> None:
-    assert "the search found" in refused(run, Code.NOT_FOUND, "stock", "RELIENCE")
-
-
-def test_a_file_that_is_there_is_replaced_with_force_only(
-    sandbox: Service, run: Run, tmp_path: Path
-) -> None:
+def test_a_file_that_is_there_is_replaced_with_force_only(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "trades.csv"
     path.write_text("mine")
-    sandbox.requests.clear()
     assert "--force" in refused(run, Code.FILE, "trades", "-o", path)
-    assert len(sandbox.requests) == 0
     assert path.read_text() == "mine"
     assert run("trades", "-o", path, "--force").code == Code.OK
     assert path.read_text().startswith("order_date_time")
-    assert "no folder" in refused(run, Code.FILE, "trades", "-o", tmp_path / "none/x.csv")
-    assert "is a folder" in refused(run, Code.FILE, "trades", "-o", tmp_path)
 
 
 def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
@@ -305,3 +225,21 @@ def test_a_reader_may_stop_reading(unbuffered: str) -> None:
             child.stdout.close()
             err = child.stderr.read()
     assert (child.returncode, err) == (Code.BROKEN_PIPE, b"")
+
+
+def test_the_command_line_shows_an_error_as_python_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "http://example.com"
+    with pytest.raises(td.ConfigurationError) as caught:
+        td.Client(address)
+    assert "`base_url` or in TRADINGDATA_BASE_URL" in str(caught.value)
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", address)
+    run_command(["search", "tata"])
+    assert capsys.readouterr().err == f"error: {caught.value}\n"
+
+
+def test_a_failed_search_is_resumed_in_python_only() -> None:
+    error = td.ConnectError("cannot connect")
+    error.add_note("`error.received` has the 20 stocks before it")
+    assert for_a_terminal(error) == "cannot connect"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
@@ -36,24 +33,6 @@ def results(sandbox: Service) -> dict[str, Any]:
         "reconcile": reconcile(orders, trades),
         "quality": execution_quality(orders, trades),
     }
-
-
-@pytest.mark.parametrize("name", ["positions", "pnl", "reconcile", "quality"])
-def test_every_format_holds_the_result(
-    run: Run, results: dict[str, Any], name: str, tmp_path: Path
-) -> None:
-    expected = json.loads(results[name].to_json())
-    assert expected
-    assert json.loads(run(name, "-f", "json").out) == expected
-    lines = run(name, "-f", "ndjson").text.splitlines()
-    assert [json.loads(line) for line in lines] == expected
-    for file in ("result.csv", "result.xlsx", "result.parquet"):
-        ran = run(name, "-o", tmp_path / file)
-        assert ran.code == Code.OK, ran.err
-    rows = pq.read_table(tmp_path / "result.parquet").to_pylist()
-    assert rows == results[name].to_dicts()
-    assert list(pd.read_csv(tmp_path / "result.csv").columns) == list(expected[0])
-    assert len(pd.read_excel(tmp_path / "result.xlsx")) == len(expected)
 
 
 def test_a_table_has_the_telling_columns_first(run: Run, results: dict[str, Any]) -> None:
@@ -103,27 +82,6 @@ def test_a_pipe_has_the_day_and_what_is_in_no_sum_on_standard_error(
     assert "issue: without a price: " in run("pnl", "--prices", closes).err
 
 
-@pytest.mark.parametrize(
-    ("row", "message"), [("a,1\na,2", "has a twice"), ("a,inf", "price takes a number, not 'inf'")]
-)
-def test_a_file_of_prices_has_one_number_for_each(
-    run: Run, tmp_path: Path, row: str, message: str
-) -> None:
-    closes = tmp_path / "closes.csv"
-    closes.write_text(f"security_id,price\n{row}\n")
-    ran = run("pnl", "--prices", closes)
-    assert (ran.code, message in ran.err) == (Code.USAGE, True), ran.err
-
-
-def test_a_file_that_is_not_there_is_named_in_full(run: Run, tmp_path: Path) -> None:
-    missing = tmp_path / "closes-of-2026-11-20.csv"  # as long as a token, but a path
-    ran = run("pnl", "--prices", missing)
-    assert (ran.code, ran.err) == (Code.FILE, f"error: {missing}: No such file or directory\n")
-    missing.write_text("[rate]\n")
-    ran = run("pnl", "--charges", missing)
-    assert (ran.code, str(missing) in ran.err) == (Code.USAGE, True)
-
-
 def test_lots_change_and_isins_match_as_in_python(
     sandbox: Service, run: Run, tmp_path: Path
 ) -> None:
@@ -140,13 +98,6 @@ def test_lots_change_and_isins_match_as_in_python(
     changes.write_text("[[change]]\nratio = 2\n")
     ran = run("pnl", "--changes", changes)
     assert (ran.code, "change 1 of" in ran.err) == (Code.USAGE, True)
-
-
-def test_a_wrong_way_to_match_ends_before_any_request(sandbox: Service, run: Run) -> None:
-    count = len(sandbox.requests)
-    ran = run("pnl", "--match-by", "symbol")
-    assert (ran.code, len(sandbox.requests)) == (Code.USAGE, count)
-    assert ran.err == "error: --match-by takes security_id or isin, not 'symbol'\n"
 
 
 @pytest.mark.parametrize("command", ["positions", "pnl"])
@@ -177,12 +128,6 @@ def test_the_latest_day_is_not_every_day(sandbox: Service, run: Run, tmp_path: P
     archive.add(td.TradeBook(trade._replace(exch_trade_time=None) for trade in trades))
     ran = run("positions", "--archive", archive.path, "--day", "latest", "--missing-ok")
     assert (ran.code, "no trade has a time" in ran.err) == (Code.DATA, True)
-
-
-def test_codes_that_the_service_does_not_use_are_reported(run: Run) -> None:
-    ran = run("positions", "--buy", "BUY")
-    assert ran.code == Code.DATA
-    assert "`buy` and `sell`" in ran.err
 
 
 def test_a_condition_counts_only_what_came_later(
@@ -240,26 +185,3 @@ def test_a_ledger_has_the_options_of_python(sandbox: Service, run: Run, tmp_path
     ran = run("pnl", *files, "--prices", closes, "--by", "algo_id", "-f", "json")
     assert json.loads(ran.out) == json.loads(whole.to_json(None)), ran.err
     assert run("pnl", "--daily").code == Code.USAGE
-
-
-@pytest.mark.parametrize(
-    ("option", "text", "message"),
-    [
-        ("--opening", "security_id,quantity\n1,2\n", "needs the columns"),
-        ("--opening", "security_id,quantity,value,price\n1,2,3,4\n", "has the column 'price'"),
-        ("--opening", "security_id,quantity,value\n1,x,3\n", "line 2 of .*: quantity takes"),
-        ("--settle", "day,security_id,price\n2026-11-20,1,2\n", "has the column day, but"),
-        ("--multipliers", "security_id,multiplier\n1,2.5\n", "multiplier takes a whole number"),
-        ("--prices", f"security_id,price\n1,{'9' * 200_000}\n", "line 1 of|line 2 of"),
-        ("--prices", 'security_id,price\n1,"2\n', "line . of"),
-        ("--prices", "security_id,price\n1\n", "line 2 of .* has not as many values"),
-    ],
-)
-def test_a_file_of_a_ledger_is_read_strictly(
-    run: Run, tmp_path: Path, option: str, text: str, message: str
-) -> None:
-    path = tmp_path / "file.csv"
-    path.write_text(text)
-    ran = run("pnl", option, path)
-    assert ran.code == Code.USAGE, ran.err
-    assert re.search(message, " ".join(ran.err.split())), ran.err

@@ -88,34 +88,3 @@ def test_a_filter_that_matches_nothing_gives_no_rows(run: Run, tmp_path: Path) -
     assert ran.err.startswith("0 orders: status is 'Success', ")
     ran = run("orders", "--where", "status=error", "-o", tmp_path / "none.csv")
     assert (ran.code, ran.err.startswith("wrote 0 orders")) == (Code.OK, True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--where symbol", "--where takes NAME=VALUE"),
-        ("--where >5", "--where takes NAME=VALUE"),
-        ("--where simbol>5", "no field 'simbol'; did you mean 'symbol'?"),
-        ("--where price>5", "no field 'price'; did you mean 'traded_price'?"),
-        ("--where quantity>1,000", "quantity takes a whole number of at most 64 bits, not '1,000'"),
-        ("--where quantity>", "quantity takes a whole number of at most 64 bits, not ''"),
-        (f"--where quantity>{2**63}", "quantity takes a whole number of at most 64 bits"),
-        ("--where exch_trade_time>noon", "takes a time such as 09:15"),
-        ("--where exch_trade_time>0915", "takes a time such as 09:15"),
-        ("--where exch_trade_time>2026-11-20T09:15Z", "takes a time such as 09:15"),
-        ("--where exch_trade_time=09:15,2026-11-20", "times or days, not both"),
-        ("--where exch_trade_time>=noon", "exch_trade_time takes a time such as 09:15"),
-        ("--sort -simbol", "--sort: trades have no field 'simbol'; did you mean 'symbol'?"),
-        ("--sort symbol,-symbol", "--sort names symbol twice"),
-        ("--sort ,", "--sort names no column"),
-        ("--limit 0", "--limit"),
-    ],
-)
-def test_a_mistake_costs_no_request_and_says_what_to_write(
-    run: Run, sandbox: Service, arguments: str, message: str
-) -> None:
-    before = len(sandbox.requests)
-    ran = run("trades", *arguments.split())
-    assert ran.code == Code.USAGE
-    assert message in ran.err
-    assert len(sandbox.requests) == before

@@ -232,23 +232,6 @@ def test_orders_of_an_empty_first_book_are_new_after_a_restart(
     assert [line.split()[1] for line in run(*watch).text.splitlines()] == ["new"]
 
 
-def test_a_state_that_cannot_be_is_refused_before_any_request(
-    service: Scripted, run: Run, tmp_path: Path
-) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text("{}")
-    count = len(service.requests)
-    for state, message in {
-        "state.csv": "--state takes a file whose name ends in .json, not 'state.csv'",
-        tmp_path / "none" / "x.json": "create it",
-        broken: "was not written by save()",
-    }.items():
-        ran = run("watch", "--polls", "1", "--state", state)
-        assert (ran.code, len(service.requests)) == (Code.USAGE, count)
-        assert message in ran.err
-    assert broken.read_text() == "{}"
-
-
 def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
     failing = program("sys.exit(3)")
     ran = run(*WATCH, "--on-change", failing)
@@ -271,24 +254,6 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
     soon = dt.datetime.now() + dt.timedelta(seconds=3)
     assert run("watch", "-i", "0.3", "--until", soon.isoformat(sep=" ")).code == Code.OK
     assert dt.datetime.now() >= soon
-
-
-@pytest.mark.parametrize(
-    ("until", "message"),
-    [
-        ("2020-01-01 09:15", "--until has passed: 2020-01-01 09:15:00"),
-        ("tomorrow", "--until takes a time such as '15:30'"),
-        ("2030-01-01", "2026-11-20 15:30', not '2030-01-01'"),
-    ],
-)
-def test_an_end_that_cannot_be_is_reported_before_any_call(
-    sandbox: Service, run: Run, until: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
-    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
-    ran = run("watch", "--until", until)
-    assert ran.code == Code.USAGE
-    assert message in ran.err
 
 
 def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
