@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tradingdata.watch.updates import KnownOrders
@@ -22,26 +20,16 @@ from watching import (
 FULL = some_orders(6)
 
 
-class Flapping:
-    """A service that has responses one by one, whatever is asked for the second time."""
-
-    def __init__(self, clock: Clock, *responses: Any) -> None:
-        self.polls = Polls(responses, clock, confirms=False)
-
-    def __call__(self) -> Any:
-        return self.polls()
-
-
 @pytest.mark.parametrize("bad", [[], FULL[1:], FULL[:2]], ids=len)
 def test_a_response_that_lacks_orders_is_asked_for_again(bad: list[Record]) -> None:
     """An empty, null or partial book for one response leaves no trace."""
     clock = Clock()
     full = order_book(FULL)
-    service = Flapping(clock, full, order_book(bad), full, full)
-    updates = list(until_over(watched(service, KnownOrders((), None), clock)))
+    polls = Polls([full, order_book(bad), full, full], clock, confirms=False)
+    updates = list(until_over(watched(polls, KnownOrders((), None), clock)))
     assert [len(update.orders) for update in updates] == [6, 6, 6]
     assert [(update.changes, update.cleared) for update in updates[1:]] == [((), False)] * 2
-    assert [at - service.polls.at[0] for at in service.polls.at] == [0, 5, 6, 10, 15]
+    assert [at - polls.at[0] for at in polls.at] == [0, 5, 6, 10, 15]
 
 
 def test_what_was_known_before_the_watch_may_be_absent() -> None:

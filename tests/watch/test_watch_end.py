@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import threading
 
 import pytest
 
@@ -85,24 +84,3 @@ def test_both_clients_end_at_until() -> None:
         assert found == [10] * len(found)
         assert 1 <= len(found) <= 3
         assert 1 <= len(asyncio.run(run(service))) <= 3
-
-
-def test_closing_the_client_ends_a_watch_in_a_thread() -> None:
-    ended: list[BaseException] = []
-    polled = threading.Event()
-
-    def work(client: td.Client) -> None:
-        try:
-            for _ in client.watch_orders(0.01):
-                polled.set()
-        except td.ClientClosedError as error:
-            ended.append(error)
-
-    with td.sandbox.start(orders=5) as service:
-        client = service.client()
-        thread = threading.Thread(target=work, args=(client,))
-        thread.start()
-        assert polled.wait(10)
-        client.close()
-        thread.join(10)
-    assert len(ended) == 1

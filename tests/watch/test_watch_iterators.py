@@ -14,7 +14,7 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN
-from service import Service, book_reply, hold, html_reply, orders, trades
+from service import Service, book_reply, hold, html_reply, orders
 from tradingdata import _core
 from tradingdata.watch.polling import Rules, Watch
 from tradingdata.watch.updates import KnownOrders, KnownTrades
@@ -34,30 +34,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 ROWS = orders(5, order_no=str)
-
-
-def test_a_cancelled_anext_ends_nothing(service: Service) -> None:
-    """The next one waits for the same poll."""
-    gate = threading.Event()
-    service.script(book_reply(ROWS), hold(gate, book_reply(ROWS[:4])), then=book_reply(ROWS[:4]))
-
-    async def run() -> list[int]:
-        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
-            watch = client.watch_orders(0.01)
-            sizes = [len((await anext(watch)).orders)]
-            for _ in range(3):
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(anext(watch), 0.2)
-            requests = len(service.requests)
-            gate.set()
-            sizes.append(len((await anext(watch)).orders))
-            assert requests == 2, "the poll that is under way is waited for"
-            await watch.aclose()
-            with pytest.raises(StopAsyncIteration):
-                await anext(watch)
-            return sizes
-
-    assert asyncio.run(run()) == [5, 4]
 
 
 def test_a_wait_that_is_cancelled_keeps_the_pace() -> None:
@@ -191,25 +167,6 @@ def test_a_watch_closed_before_it_confirms_a_loss_makes_no_further_request() -> 
     assert len(polls.at) == 2
 
 
-def test_two_watches_share_a_client(service: Service) -> None:
-    service.script(then=book_reply(ROWS), path="/api/v1/order/book")
-    service.script(then=book_reply(trades(3, trade_no=str)), path="/api/v1/trade/book")
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        pairs = zip(client.watch_orders(0.01), client.watch_trades(0.01), strict=False)
-        for _, (of_orders, of_trades) in zip(range(3), pairs, strict=False):
-            assert (len(of_orders.orders), len(of_trades.trades)) == (5, 3)
-
-
-def test_a_slow_reader_misses_no_fill() -> None:
-    clock = Clock()
-    day = some_trades(50)
-    fills = []
-    for update in trade_updates(*(day[: 1 + clock_step * 7] for clock_step in range(8))):
-        clock.sleep(60)
-        fills += [fill.trade_no for fill in update.fills]
-    assert len(fills) == len(set(fills)) == 50
-
-
 def test_a_token_that_expires_on_the_way_is_renewed(service: Service) -> None:
     """A refused poll asks the function once; a token as text is replaced while the watch runs."""
     tokens = iter(["one-0123456789", "two-0123456789", "three-0123456789"])
@@ -233,29 +190,6 @@ def test_a_watch_over_midnight_reports_each_day_once() -> None:
     assert [len(update.fills) for update in updates] == [4, 0, 0, 0, 1, 3, 0]
     assert [update.cleared for update in updates] == [0, 0, 1, 0, 0, 0, 0]
     assert {update.changes for update in updates} == {()}
-
-
-def test_an_interrupt_ends_nothing() -> None:
-    """Ctrl-C in a notebook, and the loop goes on in the next cell."""
-    clock = Clock()
-    interrupts = [1003.0]
-
-    def sleep(seconds: float) -> None:
-        clock.sleep(seconds)
-        if interrupts and clock.now >= interrupts[0]:
-            interrupts.pop()
-            raise KeyboardInterrupt
-
-    polls = Polls([order_book(some_orders(2))] * 3, clock)
-    watch: Watch[Any] = Watch(
-        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
-        clock=clock, sleep=sleep,
-    )  # fmt: skip
-    next(watch)
-    with pytest.raises(KeyboardInterrupt):
-        next(watch)
-    assert next(watch).changes == ()
-    assert polls.at == [1000.0, 1005.0]
 
 
 def interrupted(nth: int, code: set[Any]) -> Callable[..., Any]:

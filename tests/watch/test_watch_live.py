@@ -21,11 +21,9 @@ from service import (
     json_reply,
     orders,
     redirect,
-    retry_after,
     stall,
-    trades,
 )
-from watching import content, reported
+from watching import content
 
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 
@@ -81,19 +79,6 @@ def test_an_unchanged_response_changes_nothing(watched: Any, service: Service) -
     assert b"ABCDE" not in responses[1].content
 
 
-@both
-def test_a_miss_is_reported_and_the_watch_goes_on(watched: Any, service: Service) -> None:
-    service.script(
-        book_reply(UNCHANGED), html_reply(503), book_reply(UNCHANGED), retry_after("0"),
-        book_reply(UNCHANGED[1:]), book_reply(UNCHANGED[1:]),
-    )  # fmt: skip
-    updates = watched(service, "watch_orders", 5)
-    missed = [update.missed for update in updates]
-    assert [type(error) for error in missed if error] == [td.ServerError, td.RateLimitError]
-    assert [len(update.orders) for update in updates] == [20, 20, 20, 20, 19]
-    assert reported(updates[4]) == [("gone", "0", ())]
-
-
 # What a proxy, a maintenance page or a limit of requests sends for a while.
 PASSING = [
     html_reply(200), html_reply(403), html_reply(404), redirect(302, "https://example.com"),
@@ -128,24 +113,6 @@ def test_a_token_that_stays_refused_ends_the_watch(watched: Any, service: Servic
     ]
     assert [update.misses for update in updates] == [0, 1, 2]
     assert len(watched(service, "watch_orders", 5, ends_after=None)) == 5
-
-
-@both
-def test_a_token_that_is_replaced_in_time_heals_it(watched: Any, service: Service) -> None:
-    service.script(*[html_reply(401)] * 2, book_reply(UNCHANGED), *[html_reply(401)] * 2,
-                   then=book_reply(UNCHANGED))  # fmt: skip
-    updates = watched(service, "watch_orders", 6)
-    assert [update.misses for update in updates] == [1, 2, 0, 1, 2, 0]
-
-
-@both
-def test_trades_are_watched_alike(watched: Any, service: Service) -> None:
-    records = trades(5, trade_no=str)
-    service.script(*(book_reply(records[:count]) for count in (2, 2, 5)))
-    updates = watched(service, "watch_trades", 3)
-    assert [[fill.trade_no for fill in update.fills] for update in updates] == [
-        ["0", "1"], [], ["2", "3", "4"],
-    ]  # fmt: skip
 
 
 def test_a_warning_of_lost_values_points_to_the_loop(service: Service) -> None:
@@ -237,13 +204,3 @@ def test_a_day_of_the_sandbox_is_followed_to_its_end() -> None:
             str(trade.trade_no) for trade in final
         )
         assert len(final) > 20
-
-
-def test_a_closed_client_ends_its_watch(service: Service) -> None:
-    service.script(then=book_reply(UNCHANGED))
-    client = td.Client(service.base_url, access_token=TOKEN)
-    updates = client.watch_orders(0.01)
-    next(updates)
-    client.close()
-    with pytest.raises(td.ClientClosedError):
-        next(updates)

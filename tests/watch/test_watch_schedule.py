@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,27 +25,10 @@ def times(
 ) -> list[float]:
     """When the polls begin, in seconds after the first; `reader` is what the loop's body does."""
     clock = Clock()
-    polls = Polls(responses, clock)
-    state = KnownOrders((), None)
-    for _ in until_over(watched(polls, state, clock, interval)):
-        reader(clock)
-    return [at - polls.at[0] for at in polls.at]
-
-
-def taking(clock_seconds: float, response: Any, clocks: list[Clock]) -> Callable[[], Any]:
-    def respond() -> Any:
-        clocks[0].sleep(clock_seconds)
-        return response
-
-    return respond
-
-
-def polled(*durations: float, interval: float = 5.0) -> list[float]:
-    """When polls begin that take so long each."""
-    clock = Clock()
-    polls = Polls([taking(seconds, EMPTY, [clock]) for seconds in durations], clock)
+    timed = [partial(one, clock) if callable(one) else one for one in responses]
+    polls = Polls(timed, clock)
     for _ in until_over(watched(polls, KnownOrders((), None), clock, interval)):
-        pass
+        reader(clock)
     return [at - polls.at[0] for at in polls.at]
 
 
@@ -52,12 +36,39 @@ def limited(retry_after: float | None) -> td.RateLimitError:
     return td.RateLimitError("slow down", retryable=True, retry_after=retry_after)
 
 
-def test_polls_keep_to_the_grid_whatever_they_take() -> None:
-    assert polled(0.0, 1.0, 4.9, 0.3) == [0, 5, 10, 15, 20]
+DOWN = td.ServerError("down", retryable=True)
 
 
-def test_a_poll_that_takes_longer_leaves_ticks_out_and_overlaps_none() -> None:
-    assert polled(5.0, 12.0, 0.1) == [0, 10, 25, 30]
+def late(seconds: float) -> Callable[[Clock], td.OrderBook]:
+    """A response that takes so long."""
+
+    def respond(clock: Clock) -> td.OrderBook:
+        clock.sleep(seconds)
+        return EMPTY
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("responses", "interval", "expected"),
+    [
+        ([late(0.0), late(1.0), late(4.9), late(0.3)], 5, [0, 5, 10, 15, 20]),
+        ([late(5.0), late(12.0), late(0.1)], 5, [0, 10, 25, 30]),  # no two polls overlap
+        ([DOWN, DOWN, EMPTY], 5, [0, 5, 10, 15]),
+        ([limited(12.0), limited(2.0), EMPTY], 5, [0, 12, 17, 22]),
+        ([*[limited(None)] * 5, EMPTY, limited(None)], 5, [0, 10, 30, 70, 130, 190, 195, 205]),
+        ([limited(None)], 90, [0, 90]),
+        ([td.ServiceError("too many requests"), EMPTY], 5, [0, 10, 15]),
+        ([td.AuthenticationError("403"), EMPTY], 5, [0, 10, 15]),
+        ([td.ServerError("maintenance", retry_after=10.0), EMPTY], 5, [0, 10, 15]),
+    ],
+)
+def test_polls_keep_to_the_grid_and_wait_as_asked(
+    responses: list[Any], interval: float, expected: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of refusals without a time, each waits twice as long, up to a minute or the interval."""
+    monkeypatch.setattr("tradingdata.watch.polling._JITTER", 0.0)
+    assert times(*responses, interval=interval) == expected
 
 
 def test_a_slow_reader_does_not_shift_the_grid() -> None:
@@ -67,38 +78,6 @@ def test_a_slow_reader_does_not_shift_the_grid() -> None:
 def test_polls_do_not_drift() -> None:
     at = times(*[EMPTY] * 2_000, interval=0.1)
     assert at == pytest.approx([i * 0.1 for i in range(2_001)], abs=1e-6)
-
-
-def schedule_without_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradingdata.watch.polling._JITTER", 0.0)
-
-
-def test_a_refusal_with_retry_after_waits_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule_without_jitter(monkeypatch)
-    assert times(limited(12.0), limited(2.0), EMPTY) == [0, 12, 17, 22]
-
-
-def test_a_refusal_without_one_waits_twice_as_long_each_time_up_to_a_minute(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    schedule_without_jitter(monkeypatch)
-    assert times(*[limited(None)] * 5, EMPTY, limited(None)) == [0, 10, 30, 70, 130, 190, 195, 205]
-    assert times(limited(None), interval=90.0) == [0, 90]
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        td.ServiceError("too many requests"),
-        td.AuthenticationError("403"),
-        td.ServerError("maintenance", retry_after=10.0),
-    ],
-)
-def test_any_refusal_gives_the_service_a_pause(
-    refusal: td.TradingDataError, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    schedule_without_jitter(monkeypatch)
-    assert times(refusal, EMPTY) == [0, 10, 15]
 
 
 def test_a_wait_of_hours_is_a_miss_and_the_next_poll_comes_within_75_seconds() -> None:
@@ -134,11 +113,6 @@ def test_after_a_suspend_over_the_end_one_poll_is_made() -> None:
     clock.after_next_sleep = 8 * 3600.0
     assert len(list(updates)) == 1
     assert len(polls.at) == 2
-
-
-def test_another_failure_does_not_slow_down() -> None:
-    down = td.ServerError("down", retryable=True)
-    assert times(down, down, EMPTY) == [0, 5, 10, 15]
 
 
 def test_no_tick_comes_twice_where_the_clock_is_a_hair_behind_it() -> None:

@@ -59,10 +59,3 @@ def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     (missed,) = trade_updates(td.DeadlineError("late", retryable=True))
     with pytest.raises(td.DeadlineError, match="late"):
         len(missed.trades)
-
-
-def test_after_a_miss_the_trades_are_those_of_the_last_response() -> None:
-    first, last = trade_book(some_trades(2)), trade_book(some_trades(2))
-    updates = list(trade_updates(first, last, td.DeadlineError("late", retryable=True)))
-    assert updates[2].trades is last
-    assert (updates[2].fills, updates[2].changes) == ((), ())
