@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time as wall
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time
-from typing import Any
+from datetime import UTC, datetime, time
 
 import pytest
 
@@ -19,14 +18,6 @@ def led() -> Iterator[sandbox.Service]:
     """A day whose clock stays at 09:15 until it is advanced."""
     with sandbox.start(speed=0) as running:
         yield running
-
-
-def test_without_a_speed_the_day_is_at_its_end() -> None:
-    with sandbox.start() as service:
-        assert service.now == datetime(2026, 11, 20, 15, 30)
-        first = ask(service, "order_book").body
-        wall.sleep(0.05)
-        assert ask(service, "order_book").body == first
 
 
 def test_before_the_first_order_data_is_null(led: sandbox.Service) -> None:
@@ -52,6 +43,7 @@ def test_every_time_is_in_market_hours_and_in_order(led: sandbox.Service) -> Non
 
 def test_books_only_grow_and_end_as_the_day_that_stands() -> None:
     with sandbox.start() as done, sandbox.start(speed=0) as led:
+        assert done.now == datetime(2026, 11, 20, 15, 30)
         seen: list[str] = []
         for _ in range(0, 6 * 3600 + 15 * 60, 600):
             led.advance(600)
@@ -83,13 +75,16 @@ def test_the_reference_price_of_a_waiting_order_moves_and_then_rests(led: sandbo
     assert not moved & ended
 
 
-def test_a_day_with_a_speed_unfolds_by_itself() -> None:
+def test_a_day_with_a_speed_unfolds_and_goes_on_from_where_it_is_set() -> None:
     with sandbox.start(speed=600) as service:
         first = service.now
         assert first < datetime(2026, 11, 20, 9, 45)
         wall.sleep(0.3)
         assert 150 < (service.now - first).total_seconds() < 3600 * 5
         assert trades(service)
+        assert time(13) <= service.advance_to("13:00").time() < time(13, 30)
+        wall.sleep(0.1)
+        assert service.now.time() > time(13, 0, 30)
 
 
 def test_a_day_that_unfolds_stops_at_its_end() -> None:
@@ -100,33 +95,20 @@ def test_a_day_that_unfolds_stops_at_its_end() -> None:
         assert len(orders(service)) == 200
 
 
-def test_a_running_clock_runs_on_from_where_it_was_set() -> None:
-    with sandbox.start(speed=600) as service:
-        assert time(13) <= service.advance_to("13:00").time() < time(13, 30)
-        wall.sleep(0.1)
-        assert service.now.time() > time(13, 0, 30)
-
-
 def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> None:
     expected = datetime(2026, 11, 20, 10, 30)
     assert led.advance_to("10:30") == expected
     assert led.advance_to("10:30:00") == expected
     assert led.advance_to(time(10, 30)) == expected
     assert led.now == expected
-    assert led.advance_to("09:00").time() == time(9)
-    assert orders(led) == []
-
-
-@pytest.mark.parametrize("moment", ["soon", "25:00", time(10, tzinfo=UTC)])
-def test_what_is_no_time_of_the_day_is_refused(led: sandbox.Service, moment: Any) -> None:
-    with pytest.raises(ValueError, match=r"time|zone"):
-        led.advance_to(moment)
-    assert led.now.time() == time(9, 15)
-
-
-def test_the_clock_is_not_advanced_backwards(led: sandbox.Service) -> None:
+    for moment in ("soon", "25:00", time(10, tzinfo=UTC)):
+        with pytest.raises(ValueError, match=r"time|zone"):
+            led.advance_to(moment)
     with pytest.raises(ValueError, match="0 or more"):
         led.advance(-1)
+    assert led.now == expected
+    assert led.advance_to("09:00").time() == time(9)
+    assert orders(led) == []
 
 
 @pytest.mark.parametrize(
@@ -151,8 +133,3 @@ def test_arguments_that_make_no_day_are_refused(arguments: dict[str, object]) ->
 def test_one_label_is_not_taken_for_its_letters() -> None:
     with pytest.raises(TypeError, match=r"\['desk1'\]"):
         sandbox.start(accounts="desk1")
-
-
-def test_a_day_without_orders_is_a_day_with_nothing_in_it() -> None:
-    with sandbox.start(orders=0, day=date(2026, 1, 26)) as service:
-        assert orders(service) == trades(service) == []

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from command_line import account, run_here
 from tradingdata.sandbox import DEFAULT_DAY
 
 CLOSE = dt.datetime(2026, 11, 20, 10, 0, tzinfo=dt.UTC)  # 15:30 in India
@@ -27,15 +26,13 @@ def test_a_book_was_received_at_its_market_time() -> None:
             clock = service.advance_to(moment)
             india = dt.timezone(dt.timedelta(hours=5, minutes=30))
             assert received_at(client.order_book()) == clock.replace(tzinfo=india)
+        awaited = asyncio.run(later(service))
+        assert received_at(awaited) == clock.replace(tzinfo=india)
 
 
-def test_an_asynchronous_client_knows_the_clock_too() -> None:
-    async def book(service: td.sandbox.Service) -> td.TradeBook:
-        async with service.async_client() as client:
-            return await client.trade_book()
-
-    with td.sandbox.start(orders=20) as service:
-        assert received_at(asyncio.run(book(service))) == CLOSE
+async def later(service: td.sandbox.Service) -> td.TradeBook:
+    async with service.async_client() as client:
+        return await client.trade_book()
 
 
 def test_another_service_has_no_simulated_clock() -> None:
@@ -60,18 +57,6 @@ def test_an_archive_has_each_simulated_day_under_its_date(tmp_path: Path, days: 
     assert len(archive.trades()) == len(archive.trades(days[0], days[-1]))
 
 
-def test_the_command_line_files_the_day_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    with td.sandbox.start(orders=30) as service:
-        run = run_here(capsysbinary, monkeypatch, account(service))
-        folder, day = tmp_path / "books", str(DEFAULT_DAY)
-        fetched = run("archive", "fetch", folder)
-        assert (fetched.code, "clock" in fetched.err) == (0, False)
-        shown = run("archive", "orders", folder, day, "-f", "csv")
-        assert (shown.code, shown.text.count("\n")) == (0, len(service.client().order_book()) + 1)
-
-
 def test_a_failure_is_of_the_simulated_day() -> None:
     with td.sandbox.start(orders=20) as service, service.client(attempts=1) as client:
         service.fail_next(500)
@@ -86,12 +71,3 @@ def test_a_watch_is_at_the_market_time() -> None:
         moments = [next(updates).at for _ in range(3)]
     assert moments == sorted(moments)
     assert {moment.date() for moment in moments} == {DEFAULT_DAY}
-
-
-def test_two_fetches_at_one_market_time_are_two(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books")
-    with td.sandbox.start(orders=20) as service:
-        for _ in range(2):
-            with service.client() as client:
-                archive.fetch(client)
-    assert len(archive.fetches()) == 4

@@ -37,70 +37,42 @@ def after(day: sandbox.Service, kind: str, endpoint: str, **details: Any) -> Res
     return response
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
-@pytest.mark.parametrize(
-    ("kind", "status"),
-    [
-        ("401", 401),
-        ("403", 403),
-        ("429", 429),
-        ("500", 500),
-        ("502", 502),
-        ("503", 503),
-        ("504", 504),
-        ("status", 418),
-    ],
-)
-def test_a_refusal_is_a_status_with_an_error_envelope(
-    day: sandbox.Service, endpoint: str, kind: str, status: int
-) -> None:
-    response = after(day, kind, endpoint)
-    assert response.status == status
-    assert response.json["status"] == "error"
-    assert response.json["data"] is None
-    assert response.json["message"]
-
-
-@pytest.mark.parametrize(
-    ("given", "sent"), [(2, "2"), (0.5, "0.5"), ("soon", "soon"), (None, None)]
-)
-@pytest.mark.parametrize("kind", ["429", "503"])
-def test_retry_after_is_sent_as_asked(
-    day: sandbox.Service, kind: str, given: object, sent: str | None
-) -> None:
-    response = after(day, kind, "trade_book", retry_after=given)
-    assert response.headers.get("retry-after") == sent
-    assert "date" in response.headers
-
-
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
-FAILED = b'{"data":null,"message":"Session ended","status":"error"}'
+REFUSED = b'{"data":null,"message":"Refused","status":"error"}'
 EMPTY = '{"data":null,"message":"Success","status":"success"}'
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize(
-    ("status", "details", "content_type", "body"),
+    ("kind", "details", "status", "content_type", "body"),
     [
-        (200, {"message": "Session ended"}, JSON, FAILED),
-        (200, {"body": EMPTY}, JSON, EMPTY.encode()),
-        (200, {"body": b""}, JSON, b""),
-        (200, {"body": '{"data" [}'}, JSON, b'{"data" [}'),
-        (503, {"body": "<html>₹</html>"}, HTML, "<html>₹</html>".encode()),
+        *((str(status), {}, status, JSON, REFUSED) for status in (401, 403, 429, 500, 503)),
+        ("status", {}, 418, JSON, REFUSED),
+        ("status", {"code": 404}, 404, JSON, REFUSED),
+        *(("429", {"retry_after": after}, 429, JSON, REFUSED) for after in (2, 0.5, "soon")),
+        ("200", {"message": "Refused"}, 200, JSON, REFUSED),
+        ("200", {"body": EMPTY}, 200, JSON, EMPTY.encode()),
+        ("200", {"body": b""}, 200, JSON, b""),
+        ("200", {"body": '{"data" [}'}, 200, JSON, b'{"data" [}'),
+        ("503", {"body": "<html>₹</html>"}, 503, HTML, "<html>₹</html>".encode()),
     ],
 )
 def test_a_response_has_the_status_and_the_body_asked_for(
     day: sandbox.Service,
     endpoint: str,
-    status: int,
+    kind: str,
     details: dict[str, Any],
+    status: int,
     content_type: str,
     body: bytes,
 ) -> None:
-    response = after(day, str(status), endpoint, **details)
+    response = after(day, kind, endpoint, **details)
     assert (response.status, response.headers["content-type"]) == (status, content_type)
     assert response.body == body
+    wait = details.get("retry_after")
+    assert response.headers.get("retry-after") == (None if wait is None else str(wait))
+    assert "date" in response.headers
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)

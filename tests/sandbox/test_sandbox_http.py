@@ -54,22 +54,22 @@ def test_another_body_is_refused(day: sandbox.Service, endpoint: str, body: byte
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/api/v1/trade", "/api/v1/trade/book/", "/api/v2/stocks", "//[", "*"]
+    ("method", "path", "status"),
+    [
+        *(("GET", path, 404) for path in ("/", "/api/v1/trade", "/api/v1/trade/book/", "//[", "*")),
+        *(("GET", PATHS["trade_book"], 405), ("PUT", PATHS["order_book"], 405)),
+        *(("POST", PATHS["search"], 405), ("BREW", PATHS["search"], 405)),
+    ],
 )
-def test_another_path_is_not_found(day: sandbox.Service, path: str) -> None:
-    response = call(day, "GET", path)
-    assert response.status == 404
-    assert "/api/v1/order/book" in response.json["message"]
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "method"),
-    [("trade_book", "GET"), ("order_book", "PUT"), ("search", "POST"), ("search", "BREW")],
-)
-def test_another_method_is_not_allowed(day: sandbox.Service, endpoint: str, method: str) -> None:
-    response = call(day, method, PATHS[endpoint])
-    assert response.status == 405
-    assert response.headers["allow"] == ("GET" if endpoint == "search" else "POST")
+def test_another_path_or_method_is_refused(
+    day: sandbox.Service, method: str, path: str, status: int
+) -> None:
+    response = call(day, method, path)
+    assert response.status == status
+    if status == 404:
+        assert "/api/v1/order/book" in response.json["message"]
+    else:
+        assert response.headers["allow"] == ("GET" if path == PATHS["search"] else "POST")
 
 
 @pytest.mark.parametrize("endpoint", ["search", "trade_book"])
