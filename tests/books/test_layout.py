@@ -18,6 +18,14 @@ def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
         assert cell_width(cut(text * 5, most)) <= most
 
 
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [("e\u0301xy", 2, "e\u0301…"), ("कुमार", 2, "कु…"), ("日本語", 4, "日…"), ("plain", 3, "pl…")],
+)
+def test_a_letter_that_is_kept_keeps_its_marks(text: str, most: int, shown: str) -> None:
+    assert cut(text, most) == shown
+
+
 def test_wide_characters_keep_the_columns_in_line() -> None:
     lines = aligned(
         ["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], [False, True]

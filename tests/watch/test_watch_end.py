@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import time
 
 import pytest
 
 import tradingdata as td
+from systems import WINDOWS
 from tradingdata.watch.polling import Schedule, time_left
 from tradingdata.watch.updates import KnownOrders
 from watching import Clock, Polls, order_book, watched
@@ -69,6 +71,36 @@ def test_an_end_is_a_time_of_today_or_a_moment() -> None:
             time_left(odd)
     with pytest.raises(TypeError, match="until= takes a time such as '15:30'"):
         time_left(1530)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(WINDOWS, reason="the zone is that of the registry")
+@pytest.mark.parametrize(
+    ("now", "until", "minutes"),
+    [
+        ("2026-10-25T01:10+02:00", "02:30", 80),  # summer time ends at 03:00, which is 02:00 again
+        ("2026-10-25T02:10+02:00", "02:30", 20),
+        ("2026-10-25T02:50+02:00", "02:30", 40),
+        ("2026-10-25T02:10+01:00", "02:30", 20),
+        ("2026-03-29T01:50+01:00", "03:10", 20),  # it begins at 02:00, which is 03:00
+        ("2026-03-29T01:50+01:00", "02:30", 40),
+    ],
+)
+def test_an_end_in_an_hour_that_clocks_repeat_or_skip_is_to_come(
+    now: str, until: str, minutes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `--until` means on a computer outside India."""
+
+    class Then(dt.datetime):
+        @classmethod
+        def now(cls, tz: dt.tzinfo | None = None) -> Then:
+            return cls.fromtimestamp(dt.datetime.fromisoformat(now).timestamp(), tz)
+
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        patch.setattr("tradingdata.watch.polling.datetime", Then)
+        assert time_left(until)() == minutes * 60
+    time.tzset()
 
 
 def test_both_clients_end_at_until() -> None:

@@ -95,7 +95,7 @@ class Shown:
         if self.names[column] != "display_name" or cell_width(text) <= most:
             return cut(text, most)
         end = text[len(text) - most * 3 // 4 :]
-        while cell_width(end) > most * 3 // 4:
+        while cell_width(end) > most * 3 // 4 or not cell_width(end[:1] or " "):
             end = end[1:]
         return cut(text, most - cell_width(end)) + end
 
@@ -338,11 +338,14 @@ def cell_width(text: str) -> int:
     )
 
 
+_MOST_MARKS = 3  # of a letter that is kept with them
+
+
 def cut(text: str, most: int) -> str:
-    """Returns the text, truncated with an ellipsis if it is wider."""
+    """Returns the text, truncated with an ellipsis if it is wider; letters keep their marks."""
     if cell_width(text) <= most:
         return text
-    text = text[: most - 1]
+    text = text[: most * (1 + _MOST_MARKS)]
     while cell_width(text) >= most:
         text = text[:-1]
     return text + ("…" if encodable("…") else "~")

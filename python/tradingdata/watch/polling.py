@@ -367,7 +367,9 @@ def time_left(
     until = moment
     if isinstance(until, clock_time):
         until = datetime.combine(datetime.now(until.tzinfo), until)
-    end = until.astimezone(UTC)
+    # An hour that clocks show twice, as summer time ends, is the one that is still to come.
+    first, second = (until.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+    end = first if first > datetime.now(UTC) else second
 
     def left() -> float:
         return (end - datetime.now(UTC)).total_seconds()
