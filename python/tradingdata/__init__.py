@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from . import errors, types
 from ._core import RateLimit, __version__
+from ._util.declarations import publish as _publish
 from ._util.optional_imports import show_versions
-from ._util.pickles import publish as _publish
 from .books.book import Books, OrderBook, StockList, TradeBook, concat
 from .client.client import AsyncClient, Client
 from .client.tokens import token_file

@@ -11,9 +11,8 @@ from threading import Event, Lock, Thread
 from typing import Any, Self, TypeVar
 
 from ._util.optional_imports import progress_bar
-from ._util.platform import wait_until
-from ._util.stopping import stop_on
 from ._util.validate import NoNewAttributes, count, flag, seconds, shown
+from ._util.waiting import stop_on, wait_until
 from .books.book import Books, OrderBook, TradeBook, concat
 from .client.client import Client
 from .client.options import CHECKS, check_names, hidden

@@ -31,6 +31,7 @@ What to do names the argument and the environment variable, for a script and a t
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -253,6 +254,17 @@ class ArchiveError(TradingDataError):
 
 class DataWarning(UserWarning):
     """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values."""
+
+
+def warn_user(warning: Warning) -> None:
+    """Issues a warning whose place is the line that called this package."""
+    level, frame = 1, sys._getframe(1)
+    own = __name__.partition(".")[0]
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != own:
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level + 1)
 
 
 # The core raises these classes. It is loaded once in a process, so a second copy of the package,

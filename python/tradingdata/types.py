@@ -3,7 +3,7 @@
 Clients, books and watches return them; none is constructed by callers.
 """
 
-from ._util.pickles import publish
+from ._util.declarations import publish
 from .books.diff import OrderChange, TradeChange
 from .books.issues import Issue
 from .books.response import Response

@@ -19,8 +19,7 @@ from signalling import sent_after
 from stalled_phases import served_phase
 from starvation import starved
 from tradingdata import sandbox
-from tradingdata._util.platform import ForkLock
-from tradingdata._util.stopping import Stopped, pause, raise_if_stopped, stop_on
+from tradingdata._util.waiting import ForkLock, Stopped, pause, raise_if_stopped, stop_on
 from tradingdata.accounts import side_by_side
 
 PROMISED = 1.5  # seconds until the process has ended

@@ -18,7 +18,7 @@ from sample_books import Nameless
 from service import as_json, envelope, samples, trades
 from systems import is_private
 from tradingdata._util.declarations import RECORDS
-from tradingdata._util.files import whole_file
+from tradingdata._util.platform import whole_file
 from worlds.records import BOOKS, body_of
 
 pytestmark = pytest.mark.sanitize

@@ -12,7 +12,7 @@ import pytest
 
 from signalling import sent_after
 from tradingdata._util import platform
-from tradingdata._util.platform import ForkLock
+from tradingdata._util.waiting import ForkLock
 from tradingdata.client import options as ca_roots
 
 ROOT = Path(__file__).parents[2]

@@ -67,7 +67,7 @@ def globals_in(pickled: bytes) -> set[str]:
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 def test_a_pickle_names_one_function_and_public_types_only() -> None:
     """So that every other module can move."""
-    public = {"tradingdata._util.pickles.restore", *public_names.exported()}
+    public = {"tradingdata._util.declarations.restore", *public_names.exported()}
     refused = {"Client", "RateLimit", "module"}
     for title, value in {**readers.rows(), **readers.tables(), **readers.others()}.items():
         if title not in refused:

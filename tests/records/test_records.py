@@ -340,7 +340,7 @@ def test_no_row_is_made_without_its_values() -> None:
 def test_a_pickle_of_another_version_is_refused() -> None:
     reduced: Any = td.Trade(order_no="1").__reduce__()
     restore, (version, *state) = reduced
-    assert (restore.__module__, restore.__name__) == ("tradingdata._util.pickles", "restore")
+    assert (restore.__module__, restore.__name__) == ("tradingdata._util.declarations", "restore")
     assert restore(version, *state) == td.Trade(order_no="1")
     for kind in ((version + 1, *state), (version, "unheard", *state[1:])):
         with pytest.raises(ValueError, match="another version of tradingdata: read it with"):

@@ -15,8 +15,8 @@ import pytest
 
 import tradingdata as td
 from tradingdata import _core
-from tradingdata._util import plans
-from tradingdata.client.paging import PageRequest, Paging, SearchPass
+from tradingdata._util import waiting
+from tradingdata.client.paging import PageRequest, Paging, SearchOptions, SearchPass
 from tradingdata.errors import BadRequestError, DecodeError, NotFoundError, TransportError
 
 MOST_REQUESTS = 1000  # of a search that ends
@@ -130,9 +130,9 @@ class ListingPort:
         self._ended: dict[int, Callable[[], tuple[Any, ...]]] = {}
         self._calls = iter(range(10**9))
 
-    def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
+    def search(self, query: str, page: int, limit: int, timeout: float, *, ahead: bool) -> int:
         call = next(self._calls)
-        self._in_flight.append((call, request))
+        self._in_flight.append((call, PageRequest(page, limit)))
         return call
 
     def has_ended(self, flight: int) -> bool:
@@ -190,17 +190,11 @@ class Outcome:
         return self.error is None and self.paging.doubt is None
 
 
-CLIENT: Any = SimpleNamespace(
-    account=None, budget=lambda timeout: 30.0, log_end=lambda *facts: None
-)
-BAR: Any = SimpleNamespace(update=lambda count: None, close=lambda: None)
-
-
 def steps(reader: SearchPass) -> Iterator[td.StockList]:
     """The pages of a pass, which goes on after each interruption."""
     while True:
         try:
-            page = plans.run(reader.next_page())
+            page = waiting.run(reader.next_page())
         except KeyboardInterrupt:
             continue
         if page is None:
@@ -219,10 +213,16 @@ def read(
     interruptions: float = 0.0,
 ) -> Outcome:
     """Reads a listing to its end or its error, which is raised again by the next call."""
-    paging = Paging(page_size, start_page, max_items)
     port: Any = ListingPort(listing, random or Random(1), interruptions)
-    reader = SearchPass(CLIENT, "x", paging, port, prefetch, None, None, BAR)
-    outcome = Outcome([], paging)
+    calls: Any = SimpleNamespace(
+        account=None,
+        budget=lambda timeout: 30.0,
+        log_end=lambda *facts: None,
+        flights=lambda record: port,
+    )
+    options = SearchOptions("x", page_size, start_page, max_items, prefetch, False, None)
+    reader = SearchPass(calls, options)
+    outcome = Outcome([], reader.paging)
     try:
         for page in steps(reader):
             outcome.numbers += numbers(page)

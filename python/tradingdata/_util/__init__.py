@@ -1,1 +1,1 @@
-"""Helpers that know nothing of the service: validation, optional imports, files, time zones."""
+"""Helpers that know nothing of the service: validation, waiting, the system, optional imports."""

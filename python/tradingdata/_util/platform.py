@@ -1,4 +1,4 @@
-"""What differs between POSIX systems and Windows, and what a fork needs.
+"""The operating system: atomic and private files, locks of files, streams, signals and sockets.
 
 No other module asks which system it runs on.
 """
@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import errno
 import io
-import math
 import os
 import stat
 import sys
-import threading
 import time
-import weakref
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from .. import _core
-from .plans import Result
-from .stopping import SLICE, raise_if_stopped
+from ..errors import ConfigurationError
+from . import validate
+from .waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,73 +61,6 @@ def suspend_aware_clock() -> Callable[[], float]:
     name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
     number = getattr(time, name, None)
     return time.monotonic if number is None else partial(time.clock_gettime, number)
-
-
-def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:
-    """Waits for a lock or a thread, a slice of time after the other.
-
-    Nothing else would end the wait early on Windows, where Ctrl-C does not, and in a thread that
-    works for another one. A lock that gevent replaced may also miss that a thread of its pool
-    released it: the next slice finds it free.
-
-    Args:
-        ends: Waits for up to the seconds that it is given, and returns whether that was enough.
-        seconds: Time limit.
-
-    Returns:
-        Whether the wait ended before the time limit.
-    """
-    until = time.monotonic() + seconds
-    while True:
-        raise_if_stopped()
-        left = until - time.monotonic()
-        if ends(max(0.0, min(left, SLICE))):
-            return True
-        if left <= SLICE:
-            return False
-
-
-class ForkLock:
-    """A ``threading.Lock`` that is released in a forked child.
-
-    The child has only the thread that forked, so a lock that another thread held would remain
-    locked for ever. The C++ core has its own fork handler.
-    """
-
-    __slots__ = ("__weakref__", "_lock")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        _locks.add(self)
-
-    def holding(
-        self, function: Callable[[], Result], seconds: float = threading.TIMEOUT_MAX
-    ) -> Result:
-        """Returns the result of a function, called while the lock is held.
-
-        An interrupt at any point ends the wait or the function and leaves the lock free. Raises
-        TimeoutError if the lock is not free within ``seconds``.
-        """
-        results: list[Result] = []
-
-        def work() -> None:
-            results.append(function())
-
-        if not wait_until(lambda wait: _core.call_holding(self._lock, work, wait), seconds):
-            raise TimeoutError("the lock is held")
-        return results[0]
-
-
-_locks: weakref.WeakSet[ForkLock] = weakref.WeakSet()
-
-
-def _renew_locks() -> None:
-    for lock in list(_locks):
-        lock._lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
 
 
 # What a file system without locks says, and what one says of a lock that is taken.
@@ -333,3 +263,98 @@ def accept_every_character(stream: TextIO) -> None:
     """Has a stream escape what its encoding lacks instead of failing: ₹ is in none of Windows'."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
+
+
+def read_toml(file: IO[Any]) -> dict[str, Any]:
+    """Returns the tables of a TOML file.
+
+    Raises ValueError, with the name of the file, if it is not valid or not readable as such.
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads(file.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        problem = f"is not valid TOML: byte {error.start} is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not valid TOML: {error}"
+    except RecursionError:
+        problem = "is nested too deeply: a table here has plain values and lists of these"
+    except ValueError:  # an integer exceeds Python's limit of digits
+        problem = "has a number with thousands of digits"
+    raise ValueError(f"{file.name} {problem}")
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str]:
+    """Yields a temporary path; on success its file is flushed to disk and renamed to ``path``.
+
+    The temporary file is created beside the target. Only the user may read it, unless it replaces a
+    file, whose mode it takes over. On an error it is removed, and an existing target remains
+    unchanged. A symbolic link is followed, so the
+    file that it points to is replaced.
+
+    Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
+    pipe in any case; IsADirectoryError for a folder; FileNotFoundError if its folder is missing.
+    """
+    target = target_of(path, overwrite=overwrite)
+    folder, name = os.path.split(target)
+    suffix = os.path.splitext(name)[1]  # some libraries derive the file format from it
+    draft = os.path.join(folder, f".{os.getpid()}.{os.urandom(4).hex()}{suffix}")
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield draft
+        with open(draft, "rb+") as written:
+            os.fsync(written.fileno())
+        if overwrite:
+            with suppress(FileNotFoundError):
+                copy_mode(draft, target)
+        if overwrite:
+            os.replace(draft, target)
+        else:
+            _move_beside(draft, target)
+        flush_folder(folder or ".")
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(draft)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, draft):
+            error.filename = target
+        raise
+
+
+def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> str:
+    """Returns the file that ``whole_file`` would write; raises as it does."""
+    target = validate.path("path", path)
+    replace = validate.flag("overwrite", overwrite)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        raise IsADirectoryError(f"{target} is a folder: name a file in it")
+    if os.path.exists(target) and not os.path.isfile(target):
+        # A rename over a device would remove it for every program.
+        raise FileExistsError(f"{target} is not a regular file: choose another path")
+    if os.path.lexists(target) and not replace:
+        raise FileExistsError(f"{target} already exists: pass `overwrite=True` to replace it")
+    try:
+        os.stat(folder or ".")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no folder {folder}: create it first") from None
+    return os.path.realpath(target) if replace else target
+
+
+def _move_beside(draft: str, target: str) -> None:
+    """Renames the draft unless the target has appeared meanwhile."""
+    try:
+        os.link(draft, target)  # unlike a rename, fails if the name is taken
+    except OSError:  # it is taken, or the file system has no hard links
+        target_of(target, overwrite=False)
+        os.rename(draft, target)
+    else:
+        os.unlink(draft)
+
+
+def require_private(file: IO[Any], path: str) -> None:
+    """Raises ConfigurationError if other users can read an open file."""
+    if not is_private(file):
+        raise ConfigurationError(
+            f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
+        )

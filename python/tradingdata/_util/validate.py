@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
-from .plans import Result
+from .waiting import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._util.pickles import publish
+from .._util.declarations import publish
 from .charge_rates import ChargeRate
 from .charging import charges
 from .events import LotChange

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from .. import _core
 from .._core import Slice
 from .._util import validate
-from .._util.files import read_toml
+from .._util.platform import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.conditions import value_in

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from .. import _core
 from .._core import Slice
 from .._util.declarations import kinds_of
-from .._util.warn import warn_user
 from ..display.text import ENDS, Ends, Shown, group
 from ..display.view import View
-from ..errors import DataWarning
+from ..errors import DataWarning, warn_user
 from ..table.rows import declared, row_type
 from ..table.table import Record, Table
 from .inputs import days_text

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._util.declarations import publish
 from .._util.optional_imports import require
-from .._util.pickles import publish
 
 
 def _require_duckdb(*_: object, **__: object) -> None:

@@ -12,11 +12,10 @@ from .._util import validate
 from .._util.optional_imports import Later
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import flag, seconds, shown, text
-from .._util.warn import warn_user
 from ..accounts import Accounts
 from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
-from ..errors import ArchiveError, DataWarning, TradingDataError
+from ..errors import ArchiveError, DataWarning, TradingDataError, warn_user
 from . import coverage, fetching, ingest
 from .coverage import EVERY, Account, Clock, Day, MissingDay, Sessions, Span, sessions_of, span_of
 from .databases import cursor, explained

@@ -8,8 +8,7 @@ from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 from .._util import validate
-from .._util.warn import warn_user
-from ..errors import ArchiveError, ConfigurationError, DataWarning
+from ..errors import ArchiveError, ConfigurationError, DataWarning, warn_user
 from .responses import Entry, Log
 
 Day = date | str

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Never, Self, TypeVar
 
 from .. import _core
-from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
-from .._util.pickles import reduced
+from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS, reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, method_keywords, no_field, text
 from ..display.text import ENDS, Ends, Shown, book_cells, book_heading

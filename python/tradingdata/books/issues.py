@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import Slice
 from .._util.declarations import RECORDS
-from .._util.warn import warn_user
-from ..errors import DataWarning
+from ..errors import DataWarning, warn_user
 
 # Field, problem, and the number and the value of each row that has it
 Finding = tuple[str, str, list[tuple[int, Any]]]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from .._core import Slice
-from .._util.pickles import reduced
+from .._util.declarations import reduced
 from ..display.text import counted
 
 

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from .. import _core
 from .._util import validate
-from .._util.files import whole_file
+from .._util.platform import whole_file
 from .._util.time_zones import zone_as_text, zone_of_text
 from ..table.rows import row_type
 from ..table.selection import parquet_library

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from tradingdata._util.plans import Result
 from tradingdata._util.validate import words
+from tradingdata._util.waiting import Result
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
 from tradingdata.display.text import counted, group, printable

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from tradingdata import errors as known
-from tradingdata._util.plans import Result
+from tradingdata._util.waiting import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable

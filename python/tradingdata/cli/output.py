@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
 from tradingdata._util.declarations import RECORDS, kinds_of
-from tradingdata._util.files import target_of, whole_file
+from tradingdata._util.platform import target_of, whole_file
 from tradingdata._util.validate import did_you_mean
 from tradingdata.books.book import Book
 from tradingdata.display import text as display

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tradingdata._util import validate
-from tradingdata._util.plans import Result
+from tradingdata._util.waiting import Result
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning

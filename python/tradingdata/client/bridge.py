@@ -10,16 +10,14 @@ import os
 import threading
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core
-from .._util.platform import ForkLock
+from .._util.waiting import ForkLock
 from ..errors import ClientClosedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    RetryHook = Callable[[int, str, float], None]
+    from .calls import Received, RetryHook
 
 
 class LoopPort:
@@ -53,7 +51,7 @@ class LoopPort:
             raise ClientClosedError("the client is closed: make a new one")
         return self._worker
 
-    async def result(self, call: int, on_retry: RetryHook) -> tuple[Any, ...]:
+    async def result(self, call: int, on_retry: RetryHook) -> Received:
         """Waits for the result of a submitted call; cancels the call if the caller leaves."""
         return (await self.watch(call, on_retry)).result()
 
@@ -184,3 +182,52 @@ class LoopPorts:
         ports = list(self._ports.values())
         self._ports.clear()
         return ports
+
+
+class LoopFlights:
+    """Requests in flight, carried by the worker of the event loop that awaits them."""
+
+    def __init__(self, ports: LoopPorts, on_retry: RetryHook) -> None:
+        self._ports = ports
+        self._on_retry = on_retry
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._flights: list[asyncio.Future[_core.Outcome]] = []
+
+    def search(
+        self, query: str, page: int, limit: int, timeout: float, *, ahead: bool
+    ) -> asyncio.Future[_core.Outcome]:
+        """Requests a page of a search and returns its flight."""
+        self._loop = asyncio.get_running_loop()
+        port = self._ports.of(self._loop)
+        call = port.worker.submit_search(query, page, limit, timeout, ahead)
+        flight = port.watch(call, self._on_retry)
+        self._flights = [flight, *(other for other in self._flights if not other.done())]
+        return flight
+
+    def has_ended(self, flight: asyncio.Future[_core.Outcome]) -> bool:
+        """Whether the outcome of a flight is known."""
+        return flight.done()
+
+    def result(self, flight: asyncio.Future[_core.Outcome]) -> Received:
+        """Returns the result of a flight that has ended, or raises its error."""
+        return flight.result().result()
+
+    async def wait(self, flight: asyncio.Future[_core.Outcome]) -> None:
+        """Waits until a flight has ended. Cancelling this leaves it in flight."""
+        await asyncio.wait([flight])
+
+    def poll(self) -> None:
+        """The worker moves them on by itself."""
+
+    def close(self) -> None:
+        """Cancels all requests in flight, from any thread."""
+        if self._loop is None:
+            return
+        if self._loop is asyncio._get_running_loop():
+            return self._cancel()
+        with suppress(RuntimeError):  # the loop has been closed meanwhile
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        for flight in self._flights:
+            flight.cancel()

@@ -1,15 +1,16 @@
 """How both clients make a call: token, label, log, counts and display.
 
-What waits for the service is a plan here (see ``plans``), which ``Client`` runs and ``AsyncClient``
-awaits. Lines of the log, in the logger ``tradingdata``, never contain a token, a query or a
-response body.
+What waits for the service is a plan here (see ``waiting``), which ``Client`` runs and
+``AsyncClient`` awaits. Lines of the log, in the logger ``tradingdata``, never contain a token, a
+query or a response body.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from copy import copy
 from datetime import datetime, tzinfo
 from datetime import time as clock_time
@@ -18,13 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
-from .._util.plans import Plan
-from .._util.stopping import SLICE, raise_if_stopped
 from .._util.validate import NoNewAttributes, count, did_you_mean, seconds
+from .._util.waiting import SLICE, Plan, raise_if_stopped
 from ..books.book import AnyBook
 from ..books.response import Response
 from ..errors import (
     ClientClosedError,
+    ConfigurationError,
     DecodeError,
     ServiceError,
     StatusError,
@@ -47,6 +48,10 @@ from .tokens import REFUSALS, Held, Source, late
 
 if TYPE_CHECKING:
     from logging import Logger
+
+# A table of what was decoded, and facts of its response: those that ``Response`` takes.
+Received = tuple[_core.Slice, int, int, float, datetime, datetime | None]
+RetryHook = Callable[[int, str, float], None]  # attempt, reason, delay
 
 _DEBUG, _INFO = 10, 20  # levels of the logging module
 # Seconds of a sleep that gevent and eventlet replace, so that other greenlets have their turn. With
@@ -85,30 +90,51 @@ class ClientStats(NamedTuple):
     bytes_received: int
 
 
-def pump(
-    port: _core.Port,
-    outcomes: list[tuple[int, _core.Outcome]],
-    on_retry: Callable[[int, str, float], None],
-    patience: float = SLICE,
-) -> None:
-    """Waits on a port for a slice and adds the calls that have ended.
+class LocalFlights:
+    """Requests in flight, carried by the thread that waits for them."""
 
-    Signal handlers, ``on_retry`` and other greenlets run between slices and never beneath the core.
-    In a thread that works for an interrupted caller, this raises ``Stopped``.
-    """
-    raise_if_stopped()
-    for _, attempt, reason, delay in port.wait(patience, outcomes):
-        on_retry(attempt, reason, delay)
-    if patience and not outcomes:
-        time.sleep(_TURN)
+    def __init__(self, core: _core.Client, on_retry: RetryHook) -> None:
+        self.port = _core.LocalPort(core)
+        self._on_retry = on_retry
+        self._ended: list[tuple[int, _core.Outcome]] = []
 
+    def search(self, query: str, page: int, limit: int, timeout: float, *, ahead: bool) -> int:
+        """Requests a page of a search and returns its flight."""
+        return self.port.submit_search(query, page, limit, timeout, ahead)
 
-def wait_for(port: _core.Port, on_retry: Callable[[int, str, float], None]) -> tuple[Any, ...]:
-    """Blocks until the only call of a port is over and returns its result."""
-    outcomes: list[tuple[int, _core.Outcome]] = []
-    while not outcomes:
-        pump(port, outcomes, on_retry)
-    return outcomes[0][1].result()
+    def has_ended(self, flight: int) -> bool:
+        """Whether the outcome of a flight is known."""
+        return flight in dict(self._ended)
+
+    def result(self, flight: int) -> Received:
+        """Returns the result of a flight that has ended, once, or raises its error."""
+        outcome = dict(self._ended)[flight]
+        self._ended = [ended for ended in self._ended if ended[0] != flight]
+        return outcome.result()
+
+    def wait(self, flight: int) -> None:
+        """Waits until a flight has ended, or for a slice.
+
+        Signal handlers, ``on_retry`` and other greenlets run between slices and never beneath the
+        core. In a thread that works for an interrupted caller, this raises ``Stopped``.
+        """
+        self.poll(SLICE)
+        if not self.has_ended(flight):
+            time.sleep(_TURN)
+
+    def poll(self, patience: float = 0.0) -> None:
+        """Moves on what is in flight."""
+        raise_if_stopped()
+        for _, attempt, reason, delay in self.port.wait(patience, self._ended):
+            self._on_retry(attempt, reason, delay)
+
+    def close(self) -> None:
+        """Cancels all requests in flight.
+
+        While another thread waits for them, this does nothing: that thread closes what it uses.
+        """
+        with suppress(ConfigurationError):
+            self.port.close()
 
 
 class Calls:
@@ -119,7 +145,9 @@ class Calls:
     """
 
     # Makes a call of at most some seconds: its result, or what to await.
-    send: Callable[[str, float], Any]
+    send: Callable[[str, float], Received | Awaitable[Received]]
+    # What carries the requests of a search of a record.
+    flights: Callable[[str], Any]
 
     def __init__(
         self,
@@ -137,7 +165,7 @@ class Calls:
         self._timeout = timeout
         self._on_retry = on_retry
 
-    def response(self, record: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
+    def response(self, record: str, timeout: float | None) -> Plan[Received]:
         """Makes a call; if the service refuses the token, once more with a new one."""
         deadline = time.monotonic() + self.budget(timeout)
         tokens = self.tokens
@@ -153,7 +181,7 @@ class Calls:
                 try:
                     if started >= deadline:
                         raise late(of_token=waited or renewed)
-                    response: tuple[Any, ...] = yield self.send(record, deadline - started)
+                    response: Received = yield self.send(record, deadline - started)
                 except TradingDataError as error:
                     self.log_end(record, time.monotonic() - started, error)
                     if renewed or not isinstance(error, REFUSALS):
@@ -174,7 +202,7 @@ class Calls:
         """Seconds that a call may take."""
         return self._timeout if timeout is None else seconds("timeout", timeout)
 
-    def retry_hook(self, record: str) -> Callable[[int, str, float], None]:
+    def retry_hook(self, record: str) -> RetryHook:
         """Returns the function that is called before the core waits for another attempt."""
 
         def report(attempt: int, reason: str, delay: float) -> None:
@@ -207,7 +235,7 @@ class Calls:
             label = "" if self.account is None else f" [{self.account}]"
             logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
 
-    def received(self, kind: type[AnyBook], result: tuple[Any, ...]) -> AnyBook:
+    def received(self, kind: type[AnyBook], result: Received) -> AnyBook:
         """Converts a response to a book."""
         rows, *facts = result
         if self.tokens.is_of_sandbox and facts[-1] is not None:

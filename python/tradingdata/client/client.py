@@ -13,21 +13,20 @@ from datetime import time as clock_time
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import _core
-from .._util.plans import run, run_async
-from .._util.stopping import pause
 from .._util.validate import keywords, method_keywords
+from .._util.waiting import pause, run, run_async
 from ..books.book import UNCOUNTED, AnyBook, Books, OrderBook, TradeBook
 from ..errors import ClientClosedError
 from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
 from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
-from .calls import BaseClient, Calls, wait_for
+from .calls import BaseClient, Calls, LocalFlights, Received
 from .lookup import lookup
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
 
 if TYPE_CHECKING:
-    from .bridge import LoopPorts
+    from .bridge import LoopFlights, LoopPorts
 
 Token = str | Callable[[], str]
 AsyncToken = Token | Callable[[], Awaitable[str]]
@@ -36,13 +35,18 @@ atexit.register(_core.end_all_calls, 2.0)
 
 
 class _BlockingCalls(Calls):
-    def send(self, record: str, seconds: float) -> tuple[Any, ...]:
-        port = _core.LocalPort(self.core)
+    def flights(self, record: str) -> LocalFlights:
+        return LocalFlights(self.core, self.retry_hook(record))
+
+    def send(self, record: str, seconds: float) -> Received:
+        flights = self.flights(record)
         try:
-            port.submit_book(record, seconds, self.account or "")
-            return wait_for(port, self.retry_hook(record))
+            call = flights.port.submit_book(record, seconds, self.account or "")
+            while not flights.has_ended(call):
+                flights.wait(call)
+            return flights.result(call)
         except BaseException:
-            port.close()  # a traceback would keep it, and with it what is in flight
+            flights.close()  # a traceback would keep it, and with it what is in flight
             raise
 
 
@@ -167,9 +171,8 @@ class Client(BaseClient["Token"]):
             start_page: First page to read, counted from 1 in pages of the size that the service
                 returns.
             max_items: Maximum number of stocks.
-            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
-                number grows with each consecutive full page, so short searches stay cheap. With 0,
-                a page is requested only when the reader reaches it.
+            prefetch: Number of pages requested ahead of the reader after a full page, up to 100.
+                With 0, a page is requested only when the reader reaches it.
             progress: Whether to show a progress bar (tqdm).
             timeout: Seconds for each page; replaces the client's.
 
@@ -285,7 +288,12 @@ class Client(BaseClient["Token"]):
 class _AwaitedCalls(Calls):
     ports: LoopPorts
 
-    def send(self, record: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
+    def flights(self, record: str) -> LoopFlights:
+        from .bridge import LoopFlights
+
+        return LoopFlights(self.ports, self.retry_hook(record))
+
+    def send(self, record: str, seconds: float) -> Awaitable[Received]:
         from asyncio import get_running_loop
 
         port = self.ports.of(get_running_loop())

@@ -9,8 +9,8 @@ from typing import Any
 from unicodedata import normalize
 
 from .._core import printable
-from .._util.plans import Plan
 from .._util.validate import words
+from .._util.waiting import Plan
 from ..books.book import StockList
 from ..errors import StockNotFoundError
 from ..table.rows import Stock

@@ -2,8 +2,8 @@
 
 ``Paging`` has the rules: it says which page it needs next, is given what the service returned for
 it, and decides what is kept and where the list ends. It performs no I/O and has no clock.
-``SearchPass`` sends the requests, some of them ahead of its reader, and hands over the pages in
-order; it is a plan (see ``plans``), written once for both clients.
+``SearchPass`` sends the requests, some of them ahead of its reader, and yields the pages in order;
+it is a plan (see ``waiting``), written once for both clients.
 
 The service documents neither its largest page nor how a list ends, so only rows decide.
 """
@@ -16,9 +16,8 @@ from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _core
 from .._util.declarations import kinds_of
-from .._util.warn import warn_user
+from .._util.optional_imports import progress_bar
 from ..books.book import StockList, concat
 from ..books.response import Response
 from ..display.text import counted
@@ -30,16 +29,15 @@ from ..errors import (
     DecodeError,
     PaginationError,
     TradingDataError,
+    warn_user,
 )
-from .calls import pump
-from .lookup import KINDS
+from .calls import Calls, Received
+from .lookup import KINDS, short_repr
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
-
-    from .._util.plans import Plan
+    from .._core import Slice
+    from .._util.waiting import Plan
     from ..table.rows import Stock
-    from .calls import Calls
 
 DEFAULT_SIZE = 100  # of a page, the wire's `limit`
 SERVICE_SIZE = 10  # the service's own default
@@ -49,8 +47,6 @@ _MOST_STALE = 2  # pages in a row without a new stock, after which a search ends
 _MOST_EMPTY = 3  # empty responses in a row, after which a search ends: twice a page, then the next
 _WRONG_SIZE = (400, 422)
 _PAST_END = (204, 400, 404, 422)
-_UNPACKED = 3200  # stocks of the latest pages, which an error's `received` has as they are
-
 _FIELDS = list(kinds_of("Stock"))
 
 _SMALLER = "read again with a smaller `page_size`"
@@ -72,7 +68,7 @@ DOUBTS = {
 }
 
 # What a request returned: a table of stocks and facts of the response, or its error.
-Outcome = tuple[Any, ...] | TradingDataError
+Outcome = Received | TradingDataError
 
 
 class PageRequest(NamedTuple):
@@ -86,7 +82,7 @@ class Page(NamedTuple):
     """A page to yield: what its request returned, and the positions of the rows to keep."""
 
     number: int
-    received: tuple[Any, ...]
+    received: Received
     rows: list[int]
     following: int  # the page to resume from after it
 
@@ -99,7 +95,7 @@ class RowKeys(NamedTuple):
     has_code: bool
 
 
-def row_keys(rows: _core.Slice) -> list[RowKeys]:
+def row_keys(rows: Slice) -> list[RowKeys]:
     """Returns the keys of rows, in their order.
 
     A stock is identified by its codes or, if it has none, by its documented texts: values that
@@ -125,8 +121,8 @@ class Paging:
     Attributes:
         limit: The ``limit`` of the pages that are read.
         due: The request that everything else waits for.
-        ready: Pages that are evaluated, in order, for the reader to take.
-        full_run: Number of full pages in a row, up to the latest: as many requests may be sent.
+        page: The page that is evaluated and was not yielded yet.
+        is_full: Whether the latest page was full, so that there may be more behind it.
         ended: Why there are no more pages, or None while there may be more.
         error: The error that ended the search.
         doubt: Why there may be rows that were not read, a key of ``DOUBTS``; else None.
@@ -135,8 +131,9 @@ class Paging:
 
     def __init__(self, page_size: int | None, start_page: int, max_items: int | None) -> None:
         self.limit = DEFAULT_SIZE if page_size is None else page_size
-        self.ready: list[Page] = []
-        self.duplicates = self.full_run = self._first_rows = 0
+        self.page: Page | None = None
+        self.is_full = False
+        self.duplicates = self._first_rows = 0
         self.ended: str | None = "max_items" if max_items == 0 else None
         self.doubt: str | None = None
         self.error: TradingDataError | None = None
@@ -242,7 +239,7 @@ class Paging:
                 # in pages as long as requested or as long as returned.
                 if start == 1:
                     self.limit = min(self.limit, self._first_rows)
-            self.full_run = self.full_run + 1 if len(keys) >= self.limit else 0
+            self.is_full = len(keys) >= self.limit
             last_page = [key.content for key in keys]
             contents.update(last_page)
             stocks.update(key.stock for key in keys)
@@ -259,7 +256,7 @@ class Paging:
             self.limit = requested  # page 1 has all rows, and shows no shorter pages
         return "empty page"
 
-    def _accept(self, number: int, received: tuple[Any, ...], kept: list[int]) -> bool:
+    def _accept(self, number: int, received: Received, kept: list[int]) -> bool:
         """Makes a page ready. Returns whether that was the last row that is wanted."""
         following, is_last = number + 1, False
         if self._rest is not None:
@@ -267,7 +264,7 @@ class Paging:
             following -= len(kept) > self._rest
             del kept[self._rest :]
             self._rest -= len(kept)
-        self.ready.append(Page(number, received, kept, following))
+        self.page = Page(number, received, kept, following)
         return is_last
 
     def _suspect(self, reason: str) -> None:
@@ -290,104 +287,22 @@ def _stuck(page: int) -> PaginationError:
     )
 
 
-class LocalPages:
-    """The requests of one pass of a ``Client``, carried on the thread that waits."""
+class SearchOptions(NamedTuple):
+    """The validated arguments of ``search``."""
 
-    def __init__(self, calls: Calls) -> None:
-        self._port = _core.LocalPort(calls.core)
-        self._on_retry = calls.retry_hook("Stock")
-        self._ended: list[tuple[int, _core.Outcome]] = []
-
-    def submit(self, query: str, request: PageRequest, timeout: float, *, ahead: bool) -> int:
-        """Sends a request and returns its flight."""
-        return self._port.submit_search(query, *request, timeout, ahead)
-
-    def has_ended(self, flight: int) -> bool:
-        """Whether the outcome of a flight is known."""
-        return flight in dict(self._ended)
-
-    def result(self, flight: int) -> tuple[Any, ...]:
-        """Returns the result of a flight that has ended, once, or raises its error."""
-        outcome = dict(self._ended)[flight]
-        self._ended = [ended for ended in self._ended if ended[0] != flight]
-        return outcome.result()
-
-    def wait(self, flight: int) -> None:
-        """Waits until a call has ended, or for a slice."""
-        pump(self._port, self._ended, self._on_retry)
-
-    def poll(self) -> None:
-        """Moves on what is in flight."""
-        pump(self._port, self._ended, self._on_retry, 0.0)
-
-    def close(self) -> None:
-        """Cancels all requests in flight.
-
-        While another thread waits for them, this does nothing: that thread closes what it uses.
-        """
-        with suppress(ConfigurationError):
-            self._port.close()
-
-
-class LoopPages:
-    """The requests of one pass of an ``AsyncClient``, carried by the worker of its event loop."""
-
-    def __init__(self, calls: Any) -> None:
-        self._ports = calls.ports
-        self._on_retry = calls.retry_hook("Stock")
-        self._loop: AbstractEventLoop | None = None
-        self._flights: list[Future[_core.Outcome]] = []
-
-    def submit(
-        self, query: str, request: PageRequest, timeout: float, *, ahead: bool
-    ) -> Future[_core.Outcome]:
-        """Sends a request and returns its flight."""
-        from asyncio import get_running_loop
-
-        self._loop = get_running_loop()
-        port = self._ports.of(self._loop)
-        call = port.worker.submit_search(query, *request, timeout, ahead)
-        flight: Future[_core.Outcome] = port.watch(call, self._on_retry)
-        self._flights = [flight, *(other for other in self._flights if not other.done())]
-        return flight
-
-    def has_ended(self, flight: Future[_core.Outcome]) -> bool:
-        """Whether the outcome of a flight is known."""
-        return flight.done()
-
-    def result(self, flight: Future[_core.Outcome]) -> tuple[Any, ...]:
-        """Returns the result of a flight that has ended, or raises its error."""
-        return flight.result().result()
-
-    async def wait(self, flight: Future[_core.Outcome]) -> None:
-        """Waits until a flight has ended. Cancelling this leaves it in flight."""
-        from asyncio import wait
-
-        await wait([flight])
-
-    def poll(self) -> None:
-        """The worker moves them on by itself."""
-
-    def close(self) -> None:
-        """Cancels all requests in flight, from any thread."""
-        if self._loop is None:
-            return
-        from asyncio import _get_running_loop
-
-        if self._loop is _get_running_loop():
-            return self._cancel()
-        with suppress(RuntimeError):  # the loop has been closed meanwhile
-            self._loop.call_soon_threadsafe(self._cancel)
-
-    def _cancel(self) -> None:
-        for flight in self._flights:
-            flight.cancel()
+    query: str
+    page_size: int | None
+    start_page: int
+    max_items: int | None
+    prefetch: int
+    progress: bool
+    timeout: float | None
 
 
 class Sent(NamedTuple):
     """A request in flight."""
 
-    flight: Any
+    flight: Any  # what the client's flights know it by
     half_time: float  # when half of its time has passed, by time.monotonic
     ahead: bool  # for a page after the one that is read next
 
@@ -397,7 +312,7 @@ class SearchPass:
 
     Whatever interrupts it (an error, Ctrl-C, a cancelled task), the next call goes on where it was,
     or raises the error of the page again: an interruption never looks like the end. For that, a
-    page stays in ``paging.ready`` until one statement hands it over.
+    page stays in ``paging.page`` until statements without a call yield it.
 
     Attributes:
         paging: The rules.
@@ -407,35 +322,23 @@ class SearchPass:
         requests: Number of requests sent.
     """
 
-    def __init__(
-        self,
-        calls: Calls,
-        query: str,
-        paging: Paging,
-        port: LocalPages | LoopPages,
-        prefetch: int,
-        timeout: float | None,
-        until: float | None,
-        bar: Any,
-    ) -> None:
+    def __init__(self, calls: Calls, options: SearchOptions, within: float | None = None) -> None:
         self._calls = calls
-        self._query = query
-        self.paging = paging
-        self._port: Any = port
-        self._prefetch = prefetch
-        self._timeout = timeout
-        self._until = until
-        self._bar = bar
-        self.page = self._following = self._latest = paging.due.page
+        self._options = options
+        self._until = None if within is None else time.monotonic() + within
+        self._flights = calls.flights("Stock")
+        self.paging = Paging(options.page_size, options.start_page, options.max_items)
+        title = f"search {short_repr(options.query)}"
+        self._bar = progress_bar(title, "stocks", enabled=options.progress)
+        self.page = self._following = options.start_page
         self.pages = self.items = self.requests = 0
         self._in_flight: dict[PageRequest, Sent] = {}
-        self._received: dict[int, StockList | bytes] = {}  # by page; old ones are packed
-        self._unread: StockList | None = None  # the latest page, until it is read row by row
-        self._rows: Iterator[Stock] = iter(())  # of the page that is read row by row
+        self._received: dict[int, bytes] = {}  # the pages yielded, packed, for an error
+        self._rows: Iterator[Stock] = iter(())  # of the latest page, for a reader of rows
         self._warned = self._closed = False
         self._turn: dict[str, object] = {}  # identifies the reader that is waiting, if any
 
-    def next_page(self) -> Plan[StockList | None]:
+    def next_page(self, *, by_row: bool = False) -> Plan[StockList | None]:
         """The plan of the next page; returns None at the end."""
         turn = object()
         try:
@@ -443,18 +346,17 @@ class SearchPass:
                 raise ConfigurationError(
                     "another thread or task is reading this search: iterate once for each of them"
                 )
-            if not (yield from self._is_ready()):
+            page = yield from self._evaluated()
+            if page is None:
                 self.close()
                 self._turn = {}
                 return None
-            page, *rest = self.paging.ready
-            stocks, number, following = self._stocks_of(page), page.number, page.following
-            pages, items = self.pages + 1, self.items + len(stocks)
-            # One statement without a call, so that no interrupt comes between.
-            self.paging.ready, self._received[number], self._unread, self._latest, self._turn = (
-                rest, stocks, stocks, number, {}
-            )  # fmt: skip
-            self.page, self._following, self.pages, self.items = following, following, pages, items
+            stocks = self._stocks_of(page)
+            packed, rows, items = _packed(stocks), iter(stocks), self.items + len(stocks)
+            # No interrupt comes between these, since they call nothing.
+            self.paging.page, self._received[page.number], self._rows = None, packed, rows
+            self.pages, self.items, self._following = self.pages + 1, items, page.following
+            self.page, self._turn = page.number if by_row else page.following, {}
         except BaseException:
             if self._turn.get("reader") is turn:
                 self._turn = {}
@@ -466,85 +368,78 @@ class SearchPass:
         while not self._closed:
             for row in self._rows:  # an interrupt could come between next() and the return
                 return row
-            if self._unread is None:
-                self.page = self._following
-                if (yield from self.next_page()) is None:
-                    return None
-            self.page = self._latest
-            self._rows, self._unread = iter(self._unread or ()), None
+            self.page = self._following
+            yield from self.next_page(by_row=True)
         return None
 
     def close(self) -> None:
         """Cancels the requests in flight; there are no more pages."""
         self._closed = True
-        self._port.close()
+        self._flights.close()
         self._bar.close()
         self._received.clear()
 
-    def _is_ready(self) -> Plan[bool]:
-        """Waits until a page is ready; returns whether there is one."""
+    def _evaluated(self) -> Plan[Page | None]:
+        """Waits until a page is evaluated; returns None at the end."""
         waiting_since = time.monotonic()
         paging = self.paging
         try:
-            while not (self._closed or self._evaluate(waiting_since) or paging.ended):
-                self._send()
-                if not self._closed:
-                    yield self._port.wait(self._in_flight[paging.due].flight)
-            if not paging.ready and paging.error is not None:
+            while not (self._closed or paging.page or paging.ended):
+                sent = self._in_flight.get(paging.due)
+                if sent is None:
+                    self._send()
+                elif self._flights.has_ended(sent.flight):
+                    self._receive(sent, waiting_since)
+                else:
+                    yield self._flights.wait(sent.flight)
+            if paging.page is None and paging.error is not None:
                 raise copy(paging.error)  # its traceback would refer to this pass
         except TradingDataError as error:
             if self._closed:  # meanwhile, by another thread
-                return False
+                return None
             raise self._failed(error) from None
         if paging.ended:
-            self._port.close()  # what is still in flight is not needed
-        elif self._prefetch:
+            self._flights.close()  # what is still in flight is not needed
+        elif self._options.prefetch:
             with suppress(TradingDataError, MemoryError):  # must not cost the page that is ready
-                self._send(taking=1)
-                self._port.poll()
+                self._send()
+                self._flights.poll()
         if (warning := paging.warning) is not None and not self._warned:
             self._warned = True
             warn_user(warning)  # may be an error: the next call goes on
-        return bool(paging.ready) and not self._closed
+        return None if self._closed else paging.page
 
-    def _evaluate(self, waiting_since: float) -> bool:
-        """Evaluates what has arrived, page by page; returns whether a page is ready."""
-        paging = self.paging
-        while not paging.ended:
-            sent = self._in_flight.get(paging.due)
-            if sent is None or not self._port.has_ended(sent.flight):
-                break
-            request = paging.due
-            del self._in_flight[request]
-            try:
-                outcome: Outcome = self._port.result(sent.flight)
-            except TradingDataError as error:
-                # It is requested again if it failed for a reason of ours: the requests before it
-                # left no room for it under the rate limit, or its time passed while nobody waited.
-                is_ours = sent.half_time < waiting_since or (sent.ahead and error.attempts == 0)
-                if error.passing and is_ours:
-                    break
-                error.args = (f"page {request.page}: {error}",)
-                outcome = error.with_traceback(None)
-            paging.receive(outcome)
-        return bool(paging.ready)
+    def _receive(self, sent: Sent, waiting_since: float) -> None:
+        """Evaluates what the request that is due returned."""
+        request = self.paging.due
+        del self._in_flight[request]
+        try:
+            outcome: Outcome = self._flights.result(sent.flight)
+        except TradingDataError as error:
+            # It is requested again if it failed for a reason of ours: the requests before it left
+            # no room for it under the rate limit, or its time passed while nobody waited.
+            is_ours = sent.half_time < waiting_since or (sent.ahead and error.attempts == 0)
+            if error.passing and is_ours:
+                return
+            error.args = (f"page {request.page}: {error}",)
+            outcome = error.with_traceback(None)
+        self.paging.receive(outcome)
 
-    def _send(self, taking: int = 0) -> None:
-        """Sends the request that is due, and those ahead of it that full pages promise."""
+    def _send(self) -> None:
+        """Sends the request that is due and, behind a full page, those ahead of it."""
         paging = self.paging
-        room = max(self._prefetch, 1) - (len(paging.ready) - taking)
-        for ahead in range(min(room, max(paging.full_run, 1))):
+        for ahead in range(max(self._options.prefetch, 1) if paging.is_full else 1):
             request = paging.due._replace(page=paging.due.page + ahead)
             if request in self._in_flight or not paging.wants(ahead):
                 continue
             timeout = self._time_left()
-            flight = self._port.submit(self._query, request, timeout, ahead=ahead > 0)
+            flight = self._flights.search(self._options.query, *request, timeout, ahead=ahead > 0)
             self._in_flight[request] = Sent(flight, time.monotonic() + timeout / 2, ahead > 0)
             self.requests += 1
 
     def _time_left(self) -> float:
         """Seconds for the next page."""
-        seconds: float = self._calls.budget(self._timeout)
+        seconds = self._calls.budget(self._options.timeout)
         if self._until is None:
             return seconds
         left = self._until - time.monotonic()
@@ -560,12 +455,7 @@ class SearchPass:
         response = Response(table, self._calls.account, *page.received[1:])
         stocks = StockList._received(table, response)
         if len(page.rows) != len(stocks):
-            stocks = stocks._part(table.take(page.rows))
-        # Only long searches get here: an error's `received` has the old pages, too.
-        number = page.number - max(_UNPACKED // self.paging.limit, 1)
-        old = self._received.get(number)
-        if isinstance(old, StockList):
-            self._received[number] = _packed(old)
+            stocks = stocks._taken(page.rows)
         self._bar.update(len(stocks))
         return stocks
 
@@ -585,22 +475,23 @@ class SearchPass:
             )
         self._calls.log_end("Stock", error.elapsed, error)
         if self.paging.ended:
-            self._port.close()
+            self._flights.close()
             self._bar.close()
         return error
 
 
 def _packed(stocks: StockList) -> bytes:
+    """Packs stocks without their response: they take a tenth of the memory."""
     import pickle
     import zlib
 
-    return zlib.compress(pickle.dumps(stocks._rows), 1)
+    rows = list(range(len(stocks)))
+    return zlib.compress(pickle.dumps(stocks._taken(rows)), 1)
 
 
-def _unpacked(stocks: StockList | bytes) -> StockList:
+def _unpacked(packed: bytes) -> StockList:
     import pickle
     import zlib
 
-    if isinstance(stocks, StockList):
-        return stocks
-    return StockList()._part(pickle.loads(zlib.decompress(stocks)))
+    stocks: StockList = pickle.loads(zlib.decompress(packed))
+    return stocks

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
-from .._util.files import read_toml, require_private
-from .._util.platform import config_folder
+from .._util.platform import config_folder, read_toml, require_private
 from .._util.validate import text
 from ..errors import ConfigurationError
 from .options import IN_FILES, hidden

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
-from .._util import plans
-from .._util.optional_imports import progress_bar, require_bar
-from .._util.plans import Plan
+from .._util import waiting
+from .._util.optional_imports import require_bar
 from .._util.validate import NoNewAttributes, count, flag, seconds, words
+from .._util.waiting import Plan
 from ..books.book import StockList, concat
 from ..display.text import counted
 from ..errors import ClientClosedError, ConfigurationError, DataWarning
 from ..table.rows import Stock
 from .calls import BaseClient
 from .lookup import as_listed, short_repr
-from .paging import (
-    DEFAULT_SIZE,
-    LAST_PAGE,
-    MOST_PREFETCH,
-    LocalPages,
-    LoopPages,
-    Paging,
-    SearchPass,
-)
+from .paging import DEFAULT_SIZE, LAST_PAGE, MOST_PREFETCH, SearchOptions, SearchPass
 
 Item = TypeVar("Item")
 
@@ -64,49 +55,49 @@ class SearchStats(NamedTuple):
     doubtful: bool
 
 
-class SearchIterator(Iterator[Item]):
-    """The stocks or the pages of one pass. Closing or dropping it cancels what is in flight."""
+Step = Callable[[], Plan[Item | None]]
 
-    def __init__(self, reader: SearchPass, step: Callable[[], Plan[Item | None]]) -> None:
-        self._reader = reader
+
+class _Reader(Generic[Item]):
+    """The stocks or the pages of one pass. Dropping it cancels what is in flight."""
+
+    def __init__(self, search_pass: SearchPass, step: Step[Item]) -> None:
+        self._pass = search_pass
         self._step = step
+
+    def __del__(self) -> None:
+        self._pass.close()
+
+
+class SearchIterator(_Reader[Item], Iterator[Item]):
+    """The stocks or the pages of one pass. Closing or dropping it cancels what is in flight."""
 
     def __next__(self) -> Item:
         step = self._step
         del self  # a traceback must not keep it: dropping it cancels what is in flight
-        item = plans.run(step())
+        item = waiting.run(step())
         if item is None:
             raise StopIteration
         return item
 
     def close(self) -> None:
         """Cancels the requests in flight and ends the iteration."""
-        self._reader.close()
-
-    def __del__(self) -> None:
-        self.close()
+        self._pass.close()
 
 
-class AsyncSearchIterator(AsyncIterator[Item]):
+class AsyncSearchIterator(_Reader[Item], AsyncIterator[Item]):
     """The same for ``async for``."""
-
-    def __init__(self, reader: SearchPass, step: Callable[[], Plan[Item | None]]) -> None:
-        self._reader = reader
-        self._step = step
 
     def __anext__(self) -> Awaitable[Item]:
         return _item_of(self._step)
 
     async def aclose(self) -> None:
         """Cancels the requests in flight and ends the iteration."""
-        self._reader.close()
-
-    def __del__(self) -> None:
-        self._reader.close()
+        self._pass.close()
 
 
-async def _item_of(step: Callable[[], Plan[Item | None]]) -> Item:
-    item = await plans.run_async(step())
+async def _item_of(step: Step[Item]) -> Item:
+    item = await waiting.run_async(step())
     if item is None:
         raise StopAsyncIteration
     return item
@@ -114,8 +105,6 @@ async def _item_of(step: Callable[[], Plan[Item | None]]) -> Item:
 
 class _Pager(NoNewAttributes):
     """Base of both pagers: the query and the latest pass."""
-
-    _port: Callable[[Any], LocalPages | LoopPages]
 
     def __init__(
         self,
@@ -128,17 +117,19 @@ class _Pager(NoNewAttributes):
         progress: bool,
         timeout: float | None,
     ) -> None:
-        self._client: Any = client
         if "\0" in (wanted := words("query", query, takes=_TAKES)):
             raise ConfigurationError("query contains a NUL character: remove it")
-        self._query = as_listed(wanted)
-        self._page_size = None if page_size is None else count("page_size", page_size)
-        self._start_page = count("start_page", start_page, most=LAST_PAGE)
-        self._max_items = None if max_items is None else count("max_items", max_items, least=0)
-        self._prefetch = count("prefetch", prefetch, least=0, most=MOST_PREFETCH)
-        self._timeout = None if timeout is None else seconds("timeout", timeout)
-        self._progress = flag("progress", progress)
-        if self._progress:
+        self._client = client
+        self._options = SearchOptions(
+            as_listed(wanted),
+            None if page_size is None else count("page_size", page_size),
+            count("start_page", start_page, most=LAST_PAGE),
+            None if max_items is None else count("max_items", max_items, least=0),
+            count("prefetch", prefetch, least=0, most=MOST_PREFETCH),
+            flag("progress", progress),
+            None if timeout is None else seconds("timeout", timeout),
+        )
+        if progress:
             require_bar()
         if client.closed:
             raise ClientClosedError("the client is closed: make a new one")
@@ -146,17 +137,9 @@ class _Pager(NoNewAttributes):
 
     def _begin(self, most: int | None = None, within: float | None = None) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
-        caps = [cap for cap in (most, self._max_items) if cap is not None]
-        self._latest = begun = SearchPass(
-            self._client._calls,
-            self._query,
-            Paging(self._page_size, self._start_page, min(caps, default=None)),
-            type(self)._port(self._client._calls),
-            self._prefetch,
-            self._timeout,
-            None if within is None else time.monotonic() + within,
-            progress_bar(f"search {short_repr(self._query)}", "stocks", enabled=self._progress),
-        )
+        caps = [cap for cap in (most, self._options.max_items) if cap is not None]
+        options = self._options._replace(max_items=min(caps, default=None))
+        self._latest = begun = SearchPass(self._client._calls, options, within)
         return begun  # not the latest, if another thread has begun its own
 
     def _read(self, most: int | None = None) -> Plan[StockList]:
@@ -176,7 +159,7 @@ class _Pager(NoNewAttributes):
 
         Counted from 1, in pages of ``page_size`` rows.
         """
-        return self._start_page if self._latest is None else self._latest.page
+        return self._options.start_page if self._latest is None else self._latest.page
 
     @property
     def page_size(self) -> int:
@@ -185,7 +168,8 @@ class _Pager(NoNewAttributes):
         Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
-        return self._latest.paging.limit if self._latest else self._page_size or DEFAULT_SIZE
+        size = self._options.page_size or DEFAULT_SIZE
+        return size if self._latest is None else self._latest.paging.limit
 
     @property
     def stats(self) -> SearchStats:
@@ -226,7 +210,7 @@ class _Pager(NoNewAttributes):
 
     def __repr__(self) -> str:
         stats = self.stats
-        search = f"<{type(self).__name__} {short_repr(self._query)}"
+        search = f"<{type(self).__name__} {short_repr(self._options.query)}"
         if not stats.requests:
             return f"{search}, not started>"
         end = f"ended: {stats.ended}" if stats.ended else f"next page {self.page}"
@@ -251,11 +235,9 @@ class SearchPager(_Pager):
         ...     print(stock.nsesymbol, stock.mcap)
     """
 
-    _port = LocalPages
-
     def __iter__(self) -> SearchIterator[Stock]:
-        reader = self._begin()
-        return SearchIterator(reader, reader.next_row)
+        begun = self._begin()
+        return SearchIterator(begun, begun.next_row)
 
     def pages(self) -> SearchIterator[StockList]:
         """Returns an iterator of the search page by page.
@@ -263,8 +245,8 @@ class SearchPager(_Pager):
         Yields:
             A ``StockList`` for each page, without rows that were on an earlier page.
         """
-        reader = self._begin()
-        return SearchIterator(reader, reader.next_page)
+        begun = self._begin()
+        return SearchIterator(begun, begun.next_page)
 
     def all(self) -> StockList:
         """Returns all stocks of the search.
@@ -276,7 +258,7 @@ class SearchPager(_Pager):
             PaginationError: The service ignores ``page``.
             TradingDataError: A page failed; ``received`` has the stocks before it.
         """
-        return plans.run(self._read())
+        return waiting.run(self._read())
 
     def first(self, n: int) -> StockList:
         """Returns the first stocks of the search, requesting only the pages needed for them.
@@ -287,7 +269,7 @@ class SearchPager(_Pager):
         Returns:
             At most ``n`` stocks.
         """
-        return plans.run(self._read(count("n", n, least=0)))
+        return waiting.run(self._read(count("n", n, least=0)))
 
 
 class AsyncSearchPager(_Pager):
@@ -297,21 +279,19 @@ class AsyncSearchPager(_Pager):
     goes on: if ``wait_for(anext(pages), 1)`` times out, the next ``anext`` waits for the same page.
     """
 
-    _port = LoopPages
-
     def __aiter__(self) -> AsyncSearchIterator[Stock]:
-        reader = self._begin()
-        return AsyncSearchIterator(reader, reader.next_row)
+        begun = self._begin()
+        return AsyncSearchIterator(begun, begun.next_row)
 
     def pages(self) -> AsyncSearchIterator[StockList]:
         """Returns an iterator of the search page by page; see ``SearchPager.pages``."""
-        reader = self._begin()
-        return AsyncSearchIterator(reader, reader.next_page)
+        begun = self._begin()
+        return AsyncSearchIterator(begun, begun.next_page)
 
     async def all(self) -> StockList:
         """Returns all stocks of the search; see ``SearchPager.all``."""
-        return await plans.run_async(self._read())
+        return await waiting.run_async(self._read())
 
     async def first(self, n: int) -> StockList:
         """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""
-        return await plans.run_async(self._read(count("n", n, least=0)))
+        return await waiting.run_async(self._read(count("n", n, least=0)))

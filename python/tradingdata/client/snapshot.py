@@ -16,7 +16,7 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from .._util.declarations import RECORDS
-from .._util.plans import Plan
+from .._util.waiting import Plan
 from ..analysis.inputs import both_books
 from ..analysis.keys import ORDER_KEY
 from ..analysis.reconciliation import Reconciliation, compared

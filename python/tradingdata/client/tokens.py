@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util import validate
-from .._util.files import require_private
-from .._util.plans import Plan
-from .._util.platform import ForkLock
+from .._util.platform import require_private
+from .._util.waiting import ForkLock, Plan
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 if TYPE_CHECKING:

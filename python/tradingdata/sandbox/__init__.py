@@ -48,7 +48,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from .._util import validate
-from .._util.pickles import publish
+from .._util.declarations import publish
 from .day import labels_of
 from .faults import FAULTS
 from .market import Market

@@ -9,8 +9,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from .._util.files import whole_file
 from .._util.optional_imports import Later
+from .._util.platform import whole_file
 from .._util.validate import count, flag, method_keywords
 from .selection import DtypeBackend, Selection, write_excel
 

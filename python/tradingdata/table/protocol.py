@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._util.pickles import Reduced, reduced
+from .._util.declarations import Reduced, reduced
 from .._util.validate import flag
 
 Record = Any

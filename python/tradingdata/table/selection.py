@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .. import _core
 from .._util import validate
-from .._util.files import whole_file
 from .._util.optional_imports import require
+from .._util.platform import whole_file
 from .._util.validate import flag, shown
 from ..display.text import group, shared_decimals
 from ..errors import ConfigurationError

@@ -17,8 +17,7 @@ from typing import (
 )
 
 from .. import _core
-from .._util.declarations import kinds_of
-from .._util.pickles import reduced
+from .._util.declarations import kinds_of, reduced
 from .._util.validate import count, did_you_mean, method_keywords, no_field, shown
 from ..display.text import ENDS, Ends, Shown, counted, impersonal, table_text
 from ..display.view import View

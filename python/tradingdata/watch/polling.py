@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from datetime import time as clock_time
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self
 
-from .._util.plans import Plan, run, run_async
 from .._util.platform import suspend_aware_clock
 from .._util.validate import NoNewAttributes, shown
+from .._util.waiting import Plan, run, run_async
 from ..errors import (
     AuthenticationError,
     ConfigurationError,
@@ -123,7 +123,7 @@ class Rules(NamedTuple):
 
 
 class _Watching(NoNewAttributes, Generic[Update]):
-    """The procedure of both iterators, as plans; see ``_util.plans``."""
+    """The procedure of both iterators, as plans; see ``_util.waiting``."""
 
     _poll: Callable[[], Any]
     _sleep: Callable[[float], Any]
