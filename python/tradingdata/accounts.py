@@ -11,7 +11,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Self, TypeVar
 
 from ._util.optional_imports import progress_bar
-from ._util.validate import NoNewAttributes, count, flag, seconds, shown
+from ._util.validate import NoNewAttributes, NotCopied, count, flag, seconds, shown
 from ._util.waiting import stop_on, wait_until
 from .books.book import Books, OrderBook, TradeBook, concat
 from .client.client import Client
@@ -30,7 +30,7 @@ _NAMED = 3  # number of accounts listed in a message
 _MOST_KEPT = 250  # clients; each has a connection open, and a process may often have 1,024 files
 
 
-class Accounts(NoNewAttributes):
+class Accounts(NoNewAttributes, NotCopied):
     """A client of many accounts, which calls the service for all of them side by side.
 
     Each call returns one book with the rows of all accounts, in their order; the field ``account``
@@ -60,6 +60,8 @@ class Accounts(NoNewAttributes):
     """
 
     __module__ = "tradingdata"
+    _not_copied = "its tokens must not leave it"
+    _set_elsewhere = tuple(CHECKS)
 
     def __init__(
         self,
@@ -146,9 +148,6 @@ class Accounts(NoNewAttributes):
     def __repr__(self) -> str:
         accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"
         return f"<Accounts: {accounts}{', closed' if self._closed else ''}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an Accounts cannot be copied or pickled: its tokens must not leave it")
 
     def _not_assignable(self, name: str) -> str:
         if name in CHECKS:

@@ -208,8 +208,10 @@ def test_clients_and_their_tokens_are_kept_between_calls(service: sandbox.Servic
     with td.Accounts(accounts) as many:
         for _ in range(3):
             many.trade_book()
+        clients = list(many._clients.values())
     assert sorted(asked) == sorted(LABELS)
     assert many.closed
+    assert [client.closed for client in clients] == [True] * len(LABELS)
     many.close()
     with pytest.raises(td.ClientClosedError, match="make a new Accounts"):
         many.trade_book()

@@ -59,16 +59,6 @@ def test_a_repr_shows_where_and_who_but_no_token(kind: Any) -> None:
     assert repr(kind(url, access_token=lambda: TOKEN)) == f"<{name} {url}, with a token>"
 
 
-@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
-def test_a_client_is_not_copied_or_pickled(kind: Any) -> None:
-    client = kind("https://api.example.test", access_token=TOKEN)
-    for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="cannot be copied or pickled"):
-            attempt(client)
-        with pytest.raises(TypeError):
-            attempt(client._calls.core)
-
-
 def test_records_and_books_pickle_without_the_client(service: Service) -> None:
     service.script(book_reply(trades(3)))
     with td.Client(service.base_url, access_token=TOKEN, account="desk1") as client:
@@ -300,6 +290,32 @@ FIXED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", FIXED)
+def test_what_has_a_connection_is_not_copied_or_pickled(name: str) -> None:
+    """A copy of an iterator closed the search of the original when it was dropped."""
+    whole = FIXED[name]
+    parts = [whole]
+    if name in CLIENTS:
+        parts.append(whole._calls.core)
+    elif name.startswith("search"):
+        parts.append(whole.pages())
+    for part in parts:
+        for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"cannot be (copied|pickled)|cannot pickle"):
+                attempt(part)
+    with pytest.raises(TypeError, match=f"^an? {type(whole).__name__} cannot be copied or pickled"):
+        copy.copy(whole)
+
+
+def test_a_response_is_not_changed_by_init() -> None:
+    """As ``frozendict`` was (python/cpython#145089)."""
+    response = td.TradeBook.from_json(b'{"status": "success", "data": []}', account="a").response
+    assert response is not None
+    before = hash(response)
+    response.__init__(response._rows, "b")  # type: ignore[misc,call-arg]
+    assert (response.account, hash(response)) == ("a", before)
+
+
+@pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize("attribute", ["timeout", "acces_token", "max_items", "interval"])
 def test_an_attribute_that_would_be_ignored_is_refused(name: str, attribute: str) -> None:
     with pytest.raises(AttributeError) as caught:
@@ -316,6 +332,7 @@ def test_an_attribute_that_would_be_ignored_is_refused(name: str, attribute: str
         ("timeout", "pass it to {}, or to a call"),
         ("base_url", "pass it to {}"),
         ("acces_token", "did you mean 'access_token'?"),
+        ("timeuot", "{} has no 'timeuot'; did you mean 'timeout'?"),
         ("stats", "stats of {} can be read, not assigned"),
     ],
 )
@@ -323,6 +340,11 @@ def test_an_attribute_that_would_be_ignored_is_refused(name: str, attribute: str
 def test_it_says_what_to_write_instead(name: str, attribute: str, says: str) -> None:
     with pytest.raises(AttributeError, match=re.escape(says.format(name))):
         setattr(CLIENTS[name], attribute, 5)
+
+
+def test_accounts_suggest_the_option_of_their_clients() -> None:
+    with pytest.raises(AttributeError, match="Accounts has no 'timeuot'; did you mean 'timeout'"):
+        FIXED["Accounts"].timeuot = 5
 
 
 def test_mocks_and_subclasses_may_assign() -> None:

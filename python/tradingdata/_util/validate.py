@@ -11,7 +11,7 @@ import re
 from datetime import date, datetime, time
 from functools import lru_cache, wraps
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
@@ -200,11 +200,24 @@ def no_field(record: str, name: str, known: tuple[str, ...]) -> str:
     return f"{record} has no field {name!r}{did_you_mean(name, known)}"
 
 
+class NotCopied:
+    """Refuses copies and pickles, for what has a connection, a token or a place in a stream."""
+
+    _not_copied: ClassVar[str]  # why not, or what to do instead
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        article = "an" if name[0] in "AEIOU" else "a"
+        raise TypeError(f"{article} {name} cannot be copied or pickled: {self._not_copied}")
+
+
 class NoNewAttributes:
     """Refuses assignments to public names that the class does not have, which it would ignore.
 
     What it has can be replaced, as mocks in tests do. Subclasses of users may add names.
     """
+
+    _set_elsewhere: ClassVar[tuple[str, ...]] = ()  # names to suggest, too
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
@@ -225,7 +238,8 @@ class NoNewAttributes:
         if hasattr(kind, name):
             return f"{name} of {kind.__name__} can be read, not assigned"
         public = [known for known in dir(kind) if not known.startswith("_")]
-        return f"{kind.__name__} has no {name!r}{did_you_mean(name, public)}"
+        hint = did_you_mean(name, [*public, *self._set_elsewhere])
+        return f"{kind.__name__} has no {name!r}{hint}"
 
 
 def keywords(uses: Mapping[str, str]) -> Callable[[Callable[P, Result]], Callable[P, Result]]:

@@ -153,8 +153,8 @@ _FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*REQUIRED, "quantity", "value")
 _OF_LOT = ("side", "time", "value", "multiplier", "as_of", "by")  # fields that trades do not have
 _EXPECTED = (
-    "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
-    "(of a data frame, frame.to_dict('records'))"
+    "the argument {} takes lots, not {}: pass the open_lots of an earlier result, or one dict for "
+    "each lot (of a data frame, frame.to_dict('records'))"
 )
 
 

@@ -1130,8 +1130,8 @@ def valued(lots: Any, price_of: Lookup, joins: bool = False) -> tuple[Unrealised
     """Returns what lots are worth, and the issues of their ISINs if these join them."""
     if isinstance(lots, Positions):
         raise TypeError(
-            "lots takes lots, not Positions, whose averages are not those of what is open: pass "
-            "the result of realised_pnl"
+            "the argument lots takes lots, not Positions, whose averages are not those of what is "
+            "open: pass the result of realised_pnl"
         )
     if isinstance(lots, RealisedPnl):  # a price may be that of a closed contract
         last = max(lots.days, default=date.min)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from .._core import Slice
 from .._util.declarations import reduced
@@ -45,8 +45,8 @@ class Response:
     received_at: datetime | None
     served_at: datetime | None
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         rows: Slice | _Body,
         account: str | None = None,
         status_code: int | None = None,
@@ -54,10 +54,13 @@ class Response:
         elapsed: float = 0.0,
         received_at: datetime | None = None,
         served_at: datetime | None = None,
-    ) -> None:
+    ) -> Self:
+        """Makes a response of decoded rows, or of a body, and its facts."""
+        self = object.__new__(cls)
         given = rows, account, status_code, attempts, elapsed, received_at, served_at
         for name, value in zip(Response.__slots__, given, strict=False):  # without __weakref__
             object.__setattr__(self, name, value)
+        return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a response cannot be changed ({name!r})")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
-from .._util.validate import NoNewAttributes, count, did_you_mean, seconds
+from .._util.validate import NoNewAttributes, NotCopied, count, did_you_mean, seconds
 from .._util.waiting import SLICE, Plan, raise_if_stopped
 from ..books.book import AnyBook
 from ..books.response import Response
@@ -274,15 +274,16 @@ def _no_attribute(kind: type, name: str) -> str:
     if name.startswith(("place", "modify", "cancel", "exit", "buy", "sell")):
         return f"{kind.__name__} has no {name!r}: the service only reads; it places no orders"
     public = [known for known in dir(kind) if not known.startswith("_")]
-    hint = did_you_mean(name, public, _INSTEAD)
+    hint = did_you_mean(name, [*public, *CHECKS], _INSTEAD)
     if not hint and not name.startswith("_"):
         hint = ": the service has the trade book, the order book and the search"
     return f"{kind.__name__} has no {name!r}{hint}"
 
 
-class BaseClient(NoNewAttributes, ClientOptions[Token]):
+class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     """Options, token, label and display of a client."""
 
+    _not_copied = "its token must not leave it"
     _token_source: ClassVar[type[Source]]
     _calls_of: ClassVar[type[Calls]]
     _book: Callable[..., Any]
@@ -390,10 +391,6 @@ class BaseClient(NoNewAttributes, ClientOptions[Token]):
     def _not_assignable(self, name: str) -> str:
         is_own = name not in CHECKS and hasattr(type(self), name)
         return super()._not_assignable(name) if is_own else _no_attribute(type(self), name)
-
-    def __reduce__(self) -> Any:
-        name = type(self).__name__
-        raise TypeError(f"a {name} cannot be copied or pickled: its token must not leave it")
 
     def _watching(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._util import waiting
 from .._util.optional_imports import require_bar
-from .._util.validate import NoNewAttributes, count, flag, seconds, words
+from .._util.validate import NoNewAttributes, NotCopied, count, flag, seconds, words
 from .._util.waiting import Plan
 from ..books.book import StockList, concat
 from ..display.text import counted
@@ -58,8 +58,10 @@ class SearchStats(NamedTuple):
 Step = Callable[[], Plan[Item | None]]
 
 
-class _Reader(Generic[Item]):
+class _Reader(NotCopied, Generic[Item]):
     """The stocks or the pages of one pass. Dropping it cancels what is in flight."""
+
+    _not_copied = "iterate over the search once more"
 
     def __init__(self, search_pass: SearchPass, step: Step[Item]) -> None:
         self._pass = search_pass
@@ -103,8 +105,10 @@ async def _item_of(step: Step[Item]) -> Item:
     return item
 
 
-class _Pager(NoNewAttributes):
+class _Pager(NoNewAttributes, NotCopied):
     """Base of both pagers: the query and the latest pass."""
+
+    _not_copied = "make another one with client.search()"
 
     def __init__(
         self,

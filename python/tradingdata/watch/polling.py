@@ -16,7 +16,7 @@ from datetime import time as clock_time
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self
 
 from .._util.platform import suspend_aware_clock
-from .._util.validate import NoNewAttributes, shown
+from .._util.validate import NoNewAttributes, NotCopied, shown
 from .._util.waiting import Plan, run, run_async
 from ..errors import (
     AuthenticationError,
@@ -122,8 +122,10 @@ class Rules(NamedTuple):
     is_closed: Callable[[], bool]
 
 
-class _Watching(NoNewAttributes, Generic[Update]):
+class _Watching(NoNewAttributes, NotCopied, Generic[Update]):
     """The procedure of both iterators, as plans; see ``_util.waiting``."""
+
+    _not_copied = "start another one, with `previous=` what this one knows"
 
     _poll: Callable[[], Any]
     _sleep: Callable[[float], Any]

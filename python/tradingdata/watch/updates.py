@@ -19,8 +19,8 @@ from ..books.diff import (
     checked_ignore,
     compare,
     copies,
+    distinct,
 )
-from ..books.pairing import distinct
 from ..display.text import counted
 from ..errors import TradingDataError
 from ..table.rows import Trade
