@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from signalling import sent_after
-from tradingdata._util import platform
+from tradingdata._util import platform, waiting
 from tradingdata._util.waiting import ForkLock
 from tradingdata.client import options as ca_roots
 
@@ -38,7 +38,7 @@ def test_only_the_platform_modules_ask_for_the_system() -> None:
 
 def test_a_wait_is_made_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows waits for a lock until it is free, whatever the user presses."""
-    monkeypatch.setattr(platform, "SLICE", 0.01)
+    monkeypatch.setattr(waiting, "SLICE", 0.01)
     waits: list[float] = []
 
     def ends(seconds: float) -> bool:
@@ -46,11 +46,11 @@ def test_a_wait_is_made_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(seconds)
         return len(waits) == 5
 
-    assert platform.wait_until(ends)
+    assert waiting.wait_until(ends)
     assert waits == [0.01] * 5
-    assert not platform.wait_until(ends, 0.025)
+    assert not waiting.wait_until(ends, 0.025)
     assert max(waits) == 0.01
-    assert not platform.wait_until(lambda _: False, 0)
+    assert not waiting.wait_until(lambda _: False, 0)
 
 
 def test_a_wait_ends_with_what_a_signal_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +109,8 @@ def test_windows_trusts_its_store_of_roots_unless_a_file_is_named(
     for variable in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(ca_roots, "HAS_ROOT_STORE", True)
-    assert ca_roots.find_ca_file(None, trust_env=True) == ""
+    assert ca_roots.find_roots(None, trust_env=True)[0] == ""
     (tmp_path / "own.pem").write_text("")
-    assert ca_roots.find_ca_file(tmp_path / "own.pem", trust_env=True) == str(tmp_path / "own.pem")
+    assert ca_roots.find_roots(tmp_path / "own.pem", trust_env=True)[0] == str(tmp_path / "own.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
-    assert ca_roots.find_ca_file(None, trust_env=True) == str(tmp_path / "own.pem")
+    assert ca_roots.find_roots(None, trust_env=True)[0] == str(tmp_path / "own.pem")

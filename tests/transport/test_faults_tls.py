@@ -290,12 +290,12 @@ class TestRoots:
             file.touch()
             if name != "given":
                 monkeypatch.setenv(name, str(file))
-        assert certificates.find_ca_file(files["given"], trust_env=True) == str(files["given"])
+        assert certificates.find_roots(files["given"], trust_env=True)[0] == str(files["given"])
         for name in self.VARIABLES:
-            assert certificates.find_ca_file(None, trust_env=True) == str(files[name])
+            assert certificates.find_roots(None, trust_env=True)[0] == str(files[name])
             monkeypatch.delenv(name)
-        system = certificates.find_ca_file(None, trust_env=True)
-        assert system == certificates.find_ca_file(None, trust_env=False)
+        system = certificates.find_roots(None, trust_env=True)[0]
+        assert system == certificates.find_roots(None, trust_env=False)[0]
         assert not system or Path(system).is_file()
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "DER"])
@@ -380,14 +380,14 @@ class TestRoots:
         (tmp_path / "certifi.py").write_text("def where(): return 'roots of certifi'\n")
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.delitem(__import__("sys").modules, "certifi", raising=False)
-        assert certificates.find_ca_file(None, trust_env=True) == "roots of certifi"
+        assert certificates.find_roots(None, trust_env=True)[0] == "roots of certifi"
 
     def test_without_any_libcurl_s_own_default_decides(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(certificates, "_SYSTEM_FILES", ())
         monkeypatch.setitem(__import__("sys").modules, "certifi", None)
-        assert certificates.find_ca_file(None, trust_env=True) == ""
+        assert certificates.find_roots(None, trust_env=True)[0] == ""
 
 
 def test_environment_variables_cannot_turn_verification_off(

@@ -6,10 +6,7 @@ Also lists all versions, for problem reports.
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:  # so that programs that bundle an application find what `require` imports
@@ -60,7 +57,7 @@ def require(library: str, extra: str, what: str) -> Any:
             raise
         problem = f"{what} needs {top}, which is not installed: {command}"
         raise ModuleNotFoundError(problem, name=top) from error
-    version = vars(importlib.import_module(top)).get("__version__") or _installed().get(top, "")
+    version = vars(importlib.import_module(top)).get("__version__") or _installed(top)
     least = MINIMUM.get(top, "")
     if version and _version_numbers(version) < _version_numbers(least):
         problem = f"{what} needs {top} {least} or later and found {version}: {command}"
@@ -89,20 +86,14 @@ def _version_numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)[:2]]
 
 
-_INFO = re.compile(r"([^-]+)-([^-]+?)(-[^-]+)?[.](dist|egg)-info")
+def _installed(name: str) -> str:
+    """Returns the version of an installed distribution, or empty text."""
+    from importlib import metadata
 
-
-def _installed() -> dict[str, str]:
-    """Returns the versions of installed distributions by name.
-
-    `importlib.metadata` returns the same, and takes half of the time of `tradingdata --version`.
-    """
-    by_name: dict[str, str] = {}
-    for folder in sys.path:
-        with suppress(OSError):  # also zip files
-            for info in filter(None, map(_INFO.fullmatch, os.listdir(folder or "."))):
-                by_name.setdefault(info[1].lower(), info[2])
-    return by_name
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def versions() -> dict[str, str]:
@@ -124,9 +115,8 @@ def versions() -> dict[str, str]:
         **dict(part.strip("()").partition("/")[::2] for part in _core.transport_version().split()),
         "pybind11": _core.pybind11_version,
     }
-    installed = _installed()
     libraries = (*MINIMUM, "certifi")
-    return by_name | {name: installed.get(name, "not installed") for name in libraries}
+    return by_name | {name: _installed(name) or "not installed" for name in libraries}
 
 
 def show_versions(file: TextIO | None = None) -> None:

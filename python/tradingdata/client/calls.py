@@ -36,12 +36,10 @@ from ..watch.updates import KnownOrders, KnownTrades
 from .options import (
     CHECKS,
     ClientOptions,
-    Passed,
     Retry,
     Token,
     check_names,
-    find_ca_file,
-    find_ca_folders,
+    find_roots,
     hidden,
 )
 from .tokens import REFUSALS, Held, Source, late
@@ -291,20 +289,18 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     def _open(self, token: Held, options: dict[str, Any]) -> None:
         account, on_retry, zone = (options.pop(name) for name in ("account", "on_retry", "tz"))
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
-        passed = cast("Passed", options)
-        trust = passed["trust_env"]
-        secure = not base_url.value.lower().startswith("http:")
-        folders = find_ca_folders(ca_file, trust_env=trust) if secure else ""
-        roots = find_ca_file(ca_file, trust_env=trust) if secure and not folders else ""
+        roots = folders = ""
+        if not base_url.value.lower().startswith("http:"):
+            roots, folders = find_roots(ca_file, trust_env=options["trust_env"])
         core = _core.Client(
             base_url=base_url.value,
             proxy=proxy.value,
             ca_file=roots,
             ca_folders=folders,
-            **passed,
+            **options,
         )
         tokens = self._token_source(core, token)
-        self._calls = self._calls_of(core, tokens, account, zone, passed["timeout"], on_retry)
+        self._calls = self._calls_of(core, tokens, account, zone, options["timeout"], on_retry)
 
     @classmethod
     def from_profile(cls, name: str | None = None, **options: Any) -> Self:

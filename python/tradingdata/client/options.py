@@ -1,7 +1,7 @@
 """The options of both clients: signature, documentation and validation; and the CA roots.
 
 An option is declared here and nowhere else in Python: in the signature, in ``Args`` and in
-``CHECKS``, and in ``Passed`` if the core takes it. Profiles accept every option that a file can
+``CHECKS``. Profiles accept every option that a file can
 hold.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import tzinfo
 from functools import wraps
-from typing import Any, Generic, NamedTuple, ParamSpec, TypedDict, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
 from .._util import validate
@@ -32,34 +32,40 @@ _SYSTEM_FILES = (
 _VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
-def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
-    """Returns the file of root certificates to trust: given, environment's, system's or certifi's.
+def find_roots(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> tuple[str, str]:
+    """Returns the file of root certificates to trust, or the folders that ``SSL_CERT_DIR`` names.
 
-    Returns ``""`` if none is found, and on Windows if none is named: the system's store of roots or
-    libcurl's own default then applies. Raises ConfigurationError if the given file or the
-    environment's does not exist.
+    A file takes precedence: given, or else the environment's; without folders, the system's or
+    certifi's. The folders are a list as in ``PATH``, of PEM files with hashed names, as ``openssl
+    rehash`` makes them. Both are ``""`` if nothing is found, and on Windows if nothing is named:
+    the system's store of roots or libcurl's own default then applies.
+
+    Raises ConfigurationError if the given file or the environment's does not exist, or none of the
+    folders.
     """
-    if ca_file is not None:
-        return _named(ca_file, "ca_file")
-    if trust_env:
-        for variable in _VARIABLES:
-            named = os.environ.get(variable)
-            if named:
-                return _named(named, variable)
-    if HAS_ROOT_STORE:  # it has the roots of the user's organisation, which certifi lacks
-        return ""
+    variables = {name: os.environ.get(name) for name in _VARIABLES if trust_env}
+    for source, file in {"ca_file": ca_file, **variables}.items():
+        if file is not None and (file or source == "ca_file"):
+            return _file_of_roots(file, source), ""
+    folders = os.environ.get("SSL_CERT_DIR", "") if trust_env else ""
+    if folders and not any(map(os.path.isdir, folders.split(os.pathsep))):
+        raise ConfigurationError(
+            f"the CA folders {folders} named by SSL_CERT_DIR do not exist: unset it, or name the "
+            "PEM file of the authorities that you trust as `ca_file` or in SSL_CERT_FILE"
+        )
+    if folders or HAS_ROOT_STORE:  # the store has the roots of the user's organisation, too
+        return "", folders
     for system in _SYSTEM_FILES:
         if os.path.isfile(system):
-            return system
+            return system, ""
     try:
         import certifi
     except ImportError:
-        return ""
-    where: str = certifi.where()
-    return where
+        return "", ""
+    return certifi.where(), ""
 
 
-def _named(file: str | os.PathLike[str], source: str) -> str:
+def _file_of_roots(file: str | os.PathLike[str], source: str) -> str:
     path = validate.text(source, validate.path(source, file))
     if not os.path.isfile(path):
         problem = "is not a file" if os.path.exists(path) else "does not exist"
@@ -68,24 +74,6 @@ def _named(file: str | os.PathLike[str], source: str) -> str:
             "that you trust as `ca_file` or in SSL_CERT_FILE"
         )
     return path
-
-
-def find_ca_folders(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
-    """Returns the folders of root certificates that ``SSL_CERT_DIR`` names, or ``""``.
-
-    A file takes precedence, given or named by the environment. The folders are a list as in
-    ``PATH``, of PEM files with hashed names, as ``openssl rehash`` makes them. Raises
-    ConfigurationError if none of them exists.
-    """
-    if ca_file is not None or not trust_env or any(map(os.environ.get, _VARIABLES)):
-        return ""
-    folders = os.environ.get("SSL_CERT_DIR", "")
-    if folders and not any(map(os.path.isdir, folders.split(os.pathsep))):
-        raise ConfigurationError(
-            f"the CA folders {folders} named by SSL_CERT_DIR do not exist: unset it, or name the "
-            "PEM file of the authorities that you trust as `ca_file` or in SSL_CERT_FILE"
-        )
-    return folders
 
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
@@ -125,19 +113,6 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "tz": checked_zone,
 }
 """How each option but the token is validated. None is valid where it is the default."""
-
-
-class Passed(TypedDict):
-    """The options that the core takes as they are."""
-
-    timeout: float
-    connect_timeout: float
-    attempts: int
-    rate_limit: _core.RateLimit | None
-    trust_env: bool
-    max_body: int
-    strict: bool
-    keep_personal_data: bool
 
 
 IN_FILES = {name: check for name, check in CHECKS.items() if check not in (rate_limit, hook)}
