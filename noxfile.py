@@ -224,9 +224,10 @@ def python(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """ruff, shellcheck, the hosted workflows, the lock file"""
+    """ruff, import-linter, shellcheck, the hosted workflows, the lock file"""
     install(session, TEST, *EVERYTHING, "test", "lint")
     run(session, "ruff", "check", ".")
+    session.run(TEST / "bin/lint-imports", "--no-cache", env={"PYTHONPATH": "python"}, silent=True)
     files = [path for path in sorted((ROOT / ".ci").rglob("*")) if path.is_file()]
     scripts = [path for path in files if re.match(r"#!.*\bbash\b", path.read_text("utf-8"))]
     session.run(TEST / "bin/shellcheck", "-x", *scripts)
@@ -240,7 +241,7 @@ def lint(session: nox.Session) -> None:
         session.run(TEST / "bin/check-jsonschema", *builtin, *checked)
     session.run(TEST / "bin/zizmor", "--offline", "--no-progress", "--quiet", ".github")
     uv(session, "lock", "--check", "--offline", "--default-index", "https://pypi.org/simple")
-    print(f"ruff: all files; shellcheck: {len(scripts)} scripts; the workflows; uv.lock")
+    print(f"ruff, import-linter; shellcheck: {len(scripts)} scripts; the workflows; uv.lock")
 
 
 @nox.session
