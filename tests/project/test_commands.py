@@ -1,4 +1,4 @@
-"""What a command imports, and the modules that register commands."""
+"""What a command imports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
-from command_line import commands
-
-
-def test_every_command_has_a_function_of_its_own() -> None:
-    functions = [command.callback for command in commands().values()]
-    assert len(set(functions)) == len(functions)
 
 
 @pytest.mark.parametrize(

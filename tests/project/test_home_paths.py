@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import public_names
 import tradingdata as td
 from command_line import commands
-from tradingdata import analysis, sandbox, types
 from tradingdata._util import validate
 from tradingdata.client.options import IN_FILES
 from tradingdata.client.profiles import Profiles, profiles_path
@@ -53,43 +53,16 @@ USES: dict[str, Use] = {
 }
 
 
-def is_path(parameter: inspect.Parameter) -> bool:
-    return "Path" in str(parameter.annotation)
-
-
-def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every public function and method, inherited ones under the first class that has them."""
-    seen = set()
-    for module in (td, analysis, sandbox, types):
-        for name in module.__all__:
-            value = getattr(module, name)
-            if not inspect.isclass(value):
-                if callable(value):
-                    yield name, value
-                continue
-            for member, function in inspect.getmembers(value, callable):
-                plain = getattr(function, "__func__", function)
-                constructs = member == "__init__"
-                if (constructs or not member.startswith("_")) and (constructs or plain not in seen):
-                    seen.add(plain)
-                    yield f"{value.__name__}.{member}", function
-
-
 def with_paths() -> set[str]:
-    """The functions that take a path, those of each table under the name of the trade book."""
+    """The public functions that take a path, those of each table under the trade book."""
     found = set()
-    for name, function in functions():
-        try:
-            parameters = inspect.signature(function).parameters.values()
-        except (TypeError, ValueError):  # of the core
-            continue
-        if any(map(is_path, parameters)):
-            kind, _, member = name.rpartition(".")
-            inherited = getattr(td.TradeBook, member, None)
-            plain = getattr(function, "__func__", function)
-            if kind and getattr(inherited, "__func__", inherited) is plain:
-                name = f"TradeBook.{member}"
-            found.add(name)
+    for name, function in public_names.annotated():
+        member = name.rpartition(".")[2]
+        shared = inspect.getattr_static(td.TradeBook, member, None)
+        kind = "TradeBook." if getattr(shared, "__func__", shared) is function else ""
+        if inspect.isfunction(function) and "Path" in str(inspect.signature(function)):
+            own = ".".join(name.split(".")[-2:]).removeprefix("tradingdata.")
+            found.add(kind + member if kind else own)
     return found
 
 
