@@ -102,6 +102,10 @@ class SimulatedOrder:
         """1 for a purchase and -1 for a sale."""
         return 1 if self.side == "B" else -1
 
+    def times(self) -> list[int]:
+        """Returns the seconds of its fills."""
+        return [fill.second for fill in self.fills]
+
     @property
     def filled(self) -> int:
         """The quantity of all fills."""
@@ -150,9 +154,8 @@ class _Desk:
         entries: list[tuple[int, SimulatedOrder | None]] = [(second, None) for second in seconds]
         entries += [(order.entered, order) for order in scripted]
         orders = []
-        for number, (second, scripted_order) in enumerate(
-            sorted(entries, key=lambda pair: pair[0]), 1
-        ):
+        entries.sort(key=lambda pair: pair[0])
+        for number, (second, scripted_order) in enumerate(entries, 1):
             order = scripted_order or self._decide(second)
             order.number = number
             order.received = max(order.entered, 1) + self._delay(9)
@@ -168,18 +171,8 @@ class _Desk:
                 by_name[exchange, symbol], side, product, quantity, minute * 60 - OPEN
             )
         # A put of the week that is still open in the evening.
-        puts = [
-            instrument
-            for instrument in derivatives(self._market.day)
-            if instrument.opt_type == "PE"
-        ]
-        nearest = min(
-            puts,
-            key=lambda instrument: (
-                instrument.expiry,
-                abs(instrument.strike - instrument.reference),
-            ),
-        )
+        puts = [contract for contract in derivatives(self._market.day) if contract.opt_type == "PE"]
+        nearest = min(puts, key=lambda put: (put.expiry, abs(put.strike - put.reference)))
         yield SimulatedOrder(nearest, "B", "M", 2 * nearest.lot_size, 11 * 3600 - OPEN)
 
     def _later_legs(self, first: SimulatedOrder) -> list[SimulatedOrder]:
@@ -200,10 +193,8 @@ class _Desk:
             leg.number, leg.leg, leg.received = first.number, number, since
             self._execute(leg, sure=True)
         if len(legs) == 2:
-            earlier, later = sorted(
-                legs, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE
-            )
-            later.cancel(earlier.fills[-1].second if earlier.fills else CLOSE)
+            earlier, later = sorted(legs, key=lambda leg: min(leg.times(), default=CLOSE))
+            later.cancel(max(earlier.times(), default=CLOSE))
         return legs
 
     def _decide(self, entered: int) -> SimulatedOrder:
@@ -214,9 +205,7 @@ class _Desk:
         if closing is not None:
             self._open.remove(closing)
             side = "S" if closing.side == "B" else "B"
-            order = SimulatedOrder(
-                closing.instrument, side, closing.product, closing.filled, entered
-            )
+            terms = (closing.instrument, side, closing.product, closing.filled)
         else:
             derivative = random.random() < 0.35
             instrument = _pick(random, self._contracts if derivative else self._shares)
@@ -224,9 +213,8 @@ class _Desk:
             side = "B" if product == "C" or random.random() < 0.7 else "S"
             price = self._market.price(instrument, entered)
             lots = int(500_000 * 100 ** random.random() / (instrument.lot_size * price))
-            order = SimulatedOrder(
-                instrument, side, product, instrument.lot_size * (1 + lots), entered
-            )
+            terms = (instrument, side, product, instrument.lot_size * (1 + lots))
+        order = SimulatedOrder(*terms, entered)
         if random.random() < 0.7:  # a limit near the price of the moment
             path = self._market.path(order.instrument)
             away = (max(path) - min(path)) * (0.4 * random.random() - 0.1)
@@ -245,7 +233,7 @@ class _Desk:
         order.fills = list(self._fills(order))
         if sure:
             return
-        last = order.fills[-1].second if order.fills else order.received
+        last = max(order.times(), default=order.received)
         if order.filled < order.quantity and order.price and random.random() < _CANCELLED:
             order.cancel(last + 1 + int(random.random() * (CLOSE - last)))
         if order.fills and order.product != "C":
@@ -325,6 +313,7 @@ class SimulatedBooks:
         left = order.quantity - filled
         instrument = order.instrument
         priced = second if state.status == "Pending" else state.second
+        is_weekly = instrument.instrument == "OPTIDX"
         values = self._shared_fields(order) | {
             "last_updated_time": timestamp(self._day, state.second),
             "status": state.status,
@@ -344,9 +333,7 @@ class SimulatedBooks:
             "off_mkt_flag": "1" if order.entered < 0 else "0",
             "good_till_days_date": str(self._day),
             "error_code": state.code,
-            "expiry_flag": "W"
-            if instrument.instrument == "OPTIDX"
-            else "M" * bool(instrument.expiry),
+            "expiry_flag": "W" if is_weekly else "M" if instrument.expiry else "",
             "ref_ltp": self._market.price(instrument, priced) / 100,
             "source": "A",
             "source_name": "API",
