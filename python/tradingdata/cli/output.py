@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tradingdata.books.book import AnyBook
     from tradingdata.table.table import Table
 
+    Rows = Table[Any]
+
 _AROUND = 9  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
 
@@ -138,7 +140,7 @@ class Destination:
         if name == "xlsx" and self._path and suffix != "xlsx":
             raise UsageError(f"-o {self._path.name}: a workbook's name ends in .xlsx")
 
-    def take(self, table: Table[Any]) -> None:
+    def take(self, table: Rows) -> None:
         """Writes the selected rows, and reports the issues of their response."""
         if self._choice is not None:
             table = self._choice.apply(table)  # type: ignore[type-var]
@@ -169,7 +171,7 @@ class Destination:
         else:
             self.take(book)
 
-    def _content(self, table: Table[Any], names: list[str] | None) -> bytes:
+    def _content(self, table: Rows, names: list[str] | None) -> bytes:
         """Returns the rows in the format."""
         if self._format == "table":
             return plain_rows(table, names or []).encode()
@@ -189,7 +191,7 @@ class Destination:
                 raise DataError(str(error)) from None
             return path.read_bytes()
 
-    def _names(self, table: Table[Any]) -> list[str] | None:
+    def _names(self, table: Rows) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format != "table":
             return self._columns
@@ -203,7 +205,7 @@ def book_destination(record: str, given: Given) -> Destination:
     return Destination(given, columns, RowChoice(record, given))
 
 
-def write_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write_lines(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Writes a short list to standard output: aligned text, and nothing where a cell is None.
 
     On a terminal, the last column is wrapped.
@@ -223,21 +225,21 @@ def write_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     screen.show(aligned(names, lines, right).splitlines())
 
 
-def heading(table: Table[Any], day: str = "") -> str:
+def heading(table: Rows, day: str = "") -> str:
     """Returns the line above a table; ``day`` is the common day of its times, if any."""
     if isinstance(table, Book):
         return display.book_heading(table, table._accounts(), day)
     return f"{table._heading()} of {day}" if day else table._heading()
 
 
-def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
+def plain_rows(table: Rows, names: Sequence[str]) -> str:
     """Returns the complete table as text: every row and the total, without truncated cells."""
     shown = Shown(table, names, ends=len(table))
     rows = [row[1] for row in shown.rows if row is not None] + [shown.total or []]
     return aligned(shown.names, [row for row in rows if row], shown.right) + "\n"
 
 
-def print_rows(screen: Screen, table: Table[Any], names: Sequence[str], *, chosen: bool) -> None:
+def print_rows(screen: Screen, table: Rows, names: Sequence[str], *, chosen: bool) -> None:
     """Prints the part of the table that fits the terminal, and what it omits."""
     if not len(table):
         screen.show(screen.fit(heading(table) + table._why_none()), "bold")
@@ -260,12 +262,12 @@ def unindented(text: str) -> list[str]:
     return [line[2:] for line in text.splitlines()]
 
 
-def is_result(table: Table[Any]) -> bool:
+def is_result(table: Rows) -> bool:
     """Returns whether a table is the result of a calculation, which names its issues."""
     return not isinstance(table, Book) and hasattr(table, "issues")
 
 
-def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
+def issue_texts(table: Rows, *, lost_only: bool) -> list[str]:
     """Returns lines about the issues of the response, or all of those of a result."""
     issues: Any = getattr(table, "issues", ())
     if is_result(table):

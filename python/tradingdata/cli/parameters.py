@@ -85,7 +85,7 @@ class _Path(click.ParamType[Path]):
 
     name = "path"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Returns the path."""
         return Path(validate.path("path", value or self.fail("name a file", param, ctx)))
 

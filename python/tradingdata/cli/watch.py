@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tradingdata.books.diff import OrderChange
+    from tradingdata.table.rows import Order
     from tradingdata.watch.updates import OrderUpdate
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
@@ -215,7 +216,7 @@ def json_lines(update: OrderUpdate) -> Iterator[str]:
         yield json_format.dumps(facts, ensure_ascii=False)
 
 
-def _shown(order: Any, name: str) -> str:
+def _shown(order: Order | None, name: str) -> str:
     value = display.value_of(order, name)
     if value is None:
         return "none"
