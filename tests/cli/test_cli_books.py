@@ -75,19 +75,6 @@ def test_every_format_holds_every_value_of_every_row(
     assert (list(sheet.columns), len(sheet)) == (table.columns, len(table))
 
 
-@pytest.mark.parametrize("command", [*BOOKS, "search bank"])
-def test_a_table_in_a_pipe_holds_every_row_in_plain_text(
-    command: str, run: Run, books: dict[str, Any]
-) -> None:
-    ran = good(run(*command.split()))
-    lines = ran.text.splitlines()
-    assert lines[0].split() == leading_columns(books[command]._record)
-    assert len(lines) == len(books[command]) + 2
-    assert ran.text.isascii()
-    assert "\x1b" not in ran.text + ran.err
-    assert "more columns: --columns" in ran.err
-
-
 def test_a_suffix_says_the_format_and_format_outweighs_it(run: Run, tmp_path: Path) -> None:
     for suffix, first in ((".csv", "order_date_time,"), (".json", "[\n{"), (".jsonl", '{"')):
         path = tmp_path / f"trades{suffix}"
@@ -116,14 +103,6 @@ def test_a_search_can_be_limited_and_its_pages_too(run: Run, books: dict[str, An
     assert found == expected[:7]
     small = run("search", "bank", "--page-size", 10, "-f", "json")
     assert json.loads(good(small).out) == expected
-
-
-def test_one_stock_is_shown_field_by_field(run: Run) -> None:
-    lines = dict(
-        line.split(maxsplit=1) for line in good(run("stock", "reliance")).text.splitlines()
-    )
-    assert lines["nsesymbol"] == "RELIANCE"
-    assert lines["companyname"] == "Reliance Industries Ltd"
 
 
 def test_account_numbers_are_masked_unless_a_file_is_to_keep_them(run: Run) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,22 +159,6 @@ def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
     assert re.search("^issue: traded_price: .* lost", ran.err)
     assert ran.err.count("\n") == 1
     assert "traded_price" in refused(run, Code.DATA, "trades", "--strict")
-
-
-def test_without_the_extra_the_program_says_the_pip_command() -> None:
-    script = (
-        "import sys; sys.modules['click'] = None; "
-        "from tradingdata.cli import main; sys.exit(main(['trades']))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == Code.CONFIGURATION
-    assert done.stdout == ""
-    assert done.stderr == (
-        "tradingdata: the command line needs click, which is not installed: "
-        "pip install 'tradingdata[cli]'\n"
-    )
 
 
 def test_a_missing_library_of_a_format_is_reported_with_its_pip_command(

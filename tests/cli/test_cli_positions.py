@@ -35,17 +35,6 @@ def results(sandbox: Service) -> dict[str, Any]:
     }
 
 
-def test_a_table_has_the_telling_columns_first(run: Run, results: dict[str, Any]) -> None:
-    lines = run("pnl").text.splitlines()
-    assert lines[0].split()[0] == "display_name"
-    assert "realised" in lines[0].split()[:4]
-    assert len(lines) == len(results["pnl"]) + 3
-    assert lines[-1].split()[0] == "total"
-    ran = run("positions", "--columns", "display_name,net_cash")
-    assert ran.text.splitlines()[0].split() == ["display_name", "net_cash"]
-    assert "did you mean 'net_cash'?" in run("positions", "--columns", "netcash").err
-
-
 @pytest.mark.parametrize(
     ("option", "shorts"), [("all", True), ("none", False), ("I,M", {"I", "M"})]
 )

@@ -48,11 +48,6 @@ def test_without_a_profile_file_its_place_is_named(run: Run, profiles: Path) -> 
     assert (listed.code, str(profiles) in listed.err) == (Code.CONFIGURATION, True)
 
 
-def test_a_command_uses_the_profile_of_the_option(run: Run) -> None:
-    assert run("trades", "--profile", "desk1", "-f", "json").code == Code.OK
-    assert run("check", "--profile", "desk1").code == Code.OK
-
-
 def test_the_profile_of_the_environment_is_used(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRADINGDATA_PROFILE", "desk1")
     assert run("trades", "-f", "json").code == Code.OK

@@ -80,11 +80,3 @@ def test_an_archive_and_a_search_take_the_same(
     caps = [row["mcap"] for row in found]
     assert caps == sorted(caps, reverse=True)
     assert min(caps) > 100_000
-
-
-def test_a_filter_that_matches_nothing_gives_no_rows(run: Run, tmp_path: Path) -> None:
-    ran = run("orders", "--where", "status=error", "-f", "json")
-    assert (ran.code, json.loads(ran.out)) == (Code.OK, [])
-    assert ran.err.startswith("0 orders: status is 'Success', ")
-    ran = run("orders", "--where", "status=error", "-o", tmp_path / "none.csv")
-    assert (ran.code, ran.err.startswith("wrote 0 orders")) == (Code.OK, True)

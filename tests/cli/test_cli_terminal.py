@@ -13,47 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
-from command_line import Run, Screen, account, commands, leading_columns, on_terminal, start
+from command_line import Run, Screen, account, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
 from systems import WINDOWS
-from tradingdata import _core, sandbox
+from tradingdata import sandbox
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
-
-ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def assert_fits(shown: str, width: int, columns: int) -> None:
-    """The table of trades has the screen's width and the leading key columns."""
-    lines = ESCAPE.sub("", shown).splitlines()
-    assert max(map(cell_len, lines)) <= width
-    names = next(at for at, line in enumerate(lines) if line.startswith("display_name"))
-    assert lines[names].split() == leading_columns("Trade")[:columns]
-    hidden = len(_core.names_of("Trade")) - 1 - columns  # no row has an account
-    assert lines[-1] == f"+{hidden} more columns: --columns; all rows: in a pipe"
-    assert len(lines) <= 30, "more than the screen"
-    assert any(re.fullmatch(" *… [0-9]+ more *", line) for line in lines)
-    end = lines[names].index("quantity") + len("quantity")
-    rows = lines[names + 2 : names + 6]
-    assert all(line[end - 1].isdigit() and line[end:][:1] in ("", " ") for line in rows)
-
-
-@pytest.mark.parametrize(("width", "columns"), [(60, 4), (80, 5), (200, 8)])
-def test_a_table_fits_the_terminal_with_its_key_columns_first(
-    run: Run, screen: Screen, width: int, columns: int
-) -> None:
-    shown = screen(width)
-    assert run("trades").code == Code.OK
-    assert_fits(shown.getvalue(), width, columns)
-
-
-def test_columns_that_were_asked_for_and_do_not_fit_are_reported(run: Run, screen: Screen) -> None:
-    shown = screen(80)
-    run("orders", "--columns", "all")
-    assert re.search(r"\+\d+ more columns: in a pipe", shown.getvalue())
 
 
 def test_colours_go_with_no_color(
@@ -68,18 +35,6 @@ def test_colours_go_with_no_color(
     run("orders")
     assert shown.getvalue()
     assert not colour.search(shown.getvalue())
-
-
-@pytest.mark.parametrize(
-    ("status", "code"), [("Error", "31"), ("Pending", "33"), ("Success", "32")]
-)
-def test_statuses_have_their_colours(run: Run, screen: Screen, status: str, code: str) -> None:
-    shown = screen(200)
-    run("orders", "--where", f"status={status}")
-    assert f"\x1b[{code}m{status}" in shown.getvalue()
-    shown = screen(200)
-    run("orders", "--where", f"status={status}", "--columns", "order_no,remarks,symbol")
-    assert f"\x1b[{code}m" not in shown.getvalue()
 
 
 def test_bytes_are_kept_from_a_terminal(run: Run, screen: Screen) -> None:
@@ -125,19 +80,6 @@ def test_ctrl_c_while_libraries_are_imported_is_quiet(tmp_path: Path) -> None:
     child = start("trades", env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     out, err = child.communicate(timeout=100)
     assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
-
-
-@pytest.mark.parametrize("command", ["", *commands()])
-@pytest.mark.parametrize("width", [60, 120])
-def test_the_help_fits(command: str, width: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    text = run(*command.split(), "--help").text
-    examples = text.index("Examples:")
-    assert max(map(len, text[:examples].splitlines())) <= width
-    assert "-h, --help" in text
-    assert "..." not in text.partition("Commands:")[2][:examples], "a summary is cut"
-    paragraph = text.split("\n\n")[1]
-    assert paragraph.rstrip().endswith(".")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ def test_only_the_demo_needs_no_extra() -> None:
     script = hide + "runpy.run_module('tradingdata', run_name='__main__')"
     codes = {}
     for command in ("demo", "trades"):
-        done = subprocess.run([sys.executable, "-c", script, command], capture_output=True)
+        words = [sys.executable, "-c", script, command]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
         codes[command] = done.returncode
     assert codes == {"demo": 0, "trades": 3}
-    assert b"the command line needs click" in done.stderr
+    missing = "the command line needs click, which is not installed"
+    assert done.stderr == f"tradingdata: {missing}: pip install 'tradingdata[cli]'\n"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import tradingdata as td
 from sandbox_calls import PATHS, ask, call, connect
 from signalling import end as end_process
 from signalling import interruptible
@@ -56,24 +57,15 @@ def test_a_token_ends_and_another_takes_its_place() -> None:
         assert ask(service, "trade_book", "night").status == 200
 
 
-@pytest.mark.parametrize("name", ["Client", "AsyncClient"])
-def test_a_client_is_made_for_an_account(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[tuple[str, dict[str, object]]] = []
-    monkeypatch.setattr(
-        f"tradingdata.sandbox.service.{name}",
-        lambda base_url, **options: made.append((base_url, options)),
-    )
+def test_a_client_is_that_of_an_account_with_its_own_options() -> None:
     with sandbox.start(accounts=["day", "night"], orders=0) as service:
-        make = service.client if name == "Client" else service.async_client
-        make()
-        make("night", timeout=5)
-        make(access_token="other")
-        day, night = service.token(), service.token("night")
-        assert made == [
-            (service.base_url, {"access_token": day, "account": "day"}),
-            (service.base_url, {"access_token": night, "account": "night", "timeout": 5}),
-            (service.base_url, {"access_token": "other", "account": "day"}),
-        ]
+        service.client().order_book()
+        with service.client("night", timeout=5) as client:
+            client.order_book()
+        with pytest.raises(td.AuthenticationError):
+            service.client(access_token="other").order_book()
+        assert [request.account for request in service.requests] == ["day", "night", None]
+        assert client.account == "night"
 
 
 def test_it_tells_what_it_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
