@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,16 +157,6 @@ class TestFromJson:
     def test_a_view_with_gaps_is_read_as_its_bytes(self) -> None:
         spread = bytes(byte for pair in zip(self.BODY, self.BODY, strict=True) for byte in pair)
         assert td.TradeBook.from_json(memoryview(spread)[::2]) == trade_book(3)
-
-    @pytest.mark.parametrize("odd", [None, 5, {"data": []}, ["x"], trades(1)])
-    def test_anything_else_is_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match="takes a response body as bytes or str, not"):
-            td.TradeBook.from_json(odd)
-
-    @pytest.mark.parametrize("name", ["x.json", Path("x.json")])
-    def test_for_a_file_the_error_names_load(self, name: Any) -> None:
-        with pytest.raises((TypeError, td.ConfigurationError), match=r"with TradeBook\.load"):
-            td.TradeBook.from_json(name)
 
 
 class TestResponse:

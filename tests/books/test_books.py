@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import collections.abc
 import copy
-import datetime as dt
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
-from sample_books import BOOK, BOUND, INDIA, LIST, ROWS, SLICES, assert_like, trade_book, trade_with
+from sample_books import BOOK, BOUND, LIST, ROWS, SLICES, assert_like, trade_book, trade_with
 from service import as_json, envelope, trades
 
 
@@ -54,11 +52,6 @@ class TestSequence:
                 book.index(record, *bounds)
         else:
             assert book.index(record, *bounds) == expected
-
-    @pytest.mark.parametrize("index", [None, "0", 1.0, (1, 2)])
-    def test_only_integers_and_slices_are_indices(self, index: Any) -> None:
-        with pytest.raises(TypeError):
-            BOOK[index]
 
     def test_a_number_that_equals_an_integer_is_an_index(self) -> None:
         class Whole:
@@ -125,17 +118,6 @@ class TestByHand:
         assert book.response is None
         assert book.issues == ()
 
-    @pytest.mark.parametrize("odd", [td.Order(), None, {"quantity": 1}, ("x",)])
-    def test_anything_but_its_record_is_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match=r"a table of Trade is made of .*Trade records"):
-            td.TradeBook([td.Trade(), odd])
-
-    def test_records_of_two_zones_are_refused(self) -> None:
-        naive = dt.datetime(2026, 1, 6, 9, 15)
-        mixed = [td.Trade(exch_trade_time=naive), td.Trade(exch_trade_time=naive.astimezone(INDIA))]
-        with pytest.raises(ValueError, match="different time zones"):
-            td.TradeBook(mixed)
-
 
 class TestConcat:
     @given(st.lists(SLICES, min_size=1, max_size=4))
@@ -149,21 +131,6 @@ class TestConcat:
         joined = td.concat([one, other, one[:0]])
         assert joined.extra_fields == ("a", "b", "c")
         assert [row._extra for row in joined] == [{"a": 1, "b": 2}, {"b": 3, "c": 4}]
-
-    def test_nothing_to_join_is_an_error(self) -> None:
-        with pytest.raises(ValueError, match="nothing to join"):
-            td.concat([])
-
-    @pytest.mark.parametrize("odd", [td.OrderBook(), None, LIST])
-    def test_books_of_another_kind_are_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match="books of one type"):
-            td.concat([BOOK, odd])
-        with pytest.raises(TypeError):
-            td.concat([odd, BOOK])
-
-    def test_books_of_different_zones_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="different time zones"):
-            td.concat([BOOK, BOOK.localize("Asia/Kolkata")])
 
     def test_issues_come_along(self) -> None:
         odd = trade_with({"quantity": "5"})

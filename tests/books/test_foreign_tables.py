@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tradingdata as td
 from sample_records import INDIA
@@ -73,12 +70,6 @@ def test_a_csv_with_empty_columns_is_read_through_any_reader(reader: str, book: 
     assert (again, again.issues) == (book, ())
 
 
-def test_times_that_are_floats_are_refused() -> None:
-    for name in ("expiry_date", "exch_trade_time"):
-        with pytest.raises(TypeError, match=f"column {name} takes"):
-            read(pa.table({name: [float("nan"), 1.5]}))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_csv_is_the_book_again(kind: str, tmp_path: Path) -> None:
     book = sample(kind, 60).book
@@ -127,68 +118,6 @@ def test_a_csv_with_a_large_cell_is_read_and_no_limit_is_changed(tmp_path: Path)
     assert csv.field_size_limit() == limit
 
 
-@settings(max_examples=settings().max_examples * 3 // 2)
-@given(
-    field=st.sampled_from(["quantity", "traded_price", "exch_trade_time", "expiry_date"]),
-    texts=st.lists(
-        st.sampled_from(["5", "5.0", "-0", "1e3", " 7 ", "x", "", "1" * 20, "9007199254740993"])
-        | st.sampled_from(["2026-11-20", "2026-11-20 10:00:00", "2026-11-20T10:00:00.25Z"])
-        | st.sampled_from(["2026-11-20 10:00:00+05:30", "0001-01-01", "2026-11-20 00:00:00"])
-        | st.integers().map(str)
-        | st.floats(allow_nan=False, allow_infinity=False).map(repr),
-        min_size=1,
-        max_size=6,
-    ),
-)
-def test_text_means_the_same_in_json_and_in_arrow(field: str, texts: list[str]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", td.DataWarning)
-        sent = td.TradeBook.from_json(as_json(envelope([{field: text} for text in texts])))
-    table = read(pa.table({field: pa.array(texts)}))
-    assert table.to_dict([field]) == sent.to_dict([field])
-    problems = [[i[:4] for i in book.issues if i.field == field] for book in (table, sent)]
-    assert sorted(problems[0]) == sorted(problems[1])
-
-
-def column(field: str, array: Any) -> tuple[list[Any], list[tuple[str, bool]]]:
-    book = read(pa.table({field: array}))
-    issues = [(issue.problem, issue.lost) for issue in book.issues if issue.field == field]
-    return book.to_dict([field])[field], issues
-
-
-def test_numbers_become_the_text_that_they_were() -> None:
-    number = ("text sent as a number", False)
-    assert column("order_no", pa.array([2**63 - 1, None])) == ([str(2**63 - 1), None], [number])
-    floats = pa.array([1e15, float("nan"), 1.5])
-    assert column("order_no", floats) == (["1000000000000000", None, "1.5"], [number])
-    values, issues = column("order_no", pa.array([1e17, float("inf")]))
-    assert values == [None, None]
-    assert issues == [("an integer beyond 2**53 would round", True)]
-    assert column("order_no", pa.array([True, None])) == ([None, None], [("not text", True)])
-
-
-@pytest.mark.parametrize("kind", [pa.decimal128(38, 4), pa.decimal256(60, 4)])
-def test_decimals_are_exact(kind: Any) -> None:
-    def decimals(*values: str) -> Any:
-        return pa.array([Decimal(value) for value in values], kind)
-
-    assert column("traded_price", decimals("1501.05", "-0.5", "0"))[0] == [1501.05, -0.5, 0.0]
-    assert column("quantity", decimals("75", "-9223372036854775808"))[0] == [75, -(2**63)]
-    assert column("quantity", decimals("7.5", "1e19"))[0] == [None, None]
-    assert column("order_no", decimals("12345678901234567890123", "7.50"))[0] == [
-        "12345678901234567890123",
-        "7.5",
-    ]
-    book = read(pa.table({"unknown": decimals("7.50")}))
-    assert book[0]["unknown"] == 7.5
-
-
-def test_a_huge_integer_of_duckdb_is_read() -> None:
-    found = duckdb.sql("SELECT 170141183460469231731687303715884105727::HUGEINT AS order_no")
-    assert read(found)[0].order_no.startswith("17014118346046923")
-    assert read(duckdb.sql("SELECT 75::HUGEINT AS quantity"))[0].quantity == 75
-
-
 BROKER = """trade_id,order_id,tradingsymbol,exchange,price,at
 403921,250101000012345,INFY,NSE,1501.05,2026-11-20 09:15:01
 403922,250101000012346,TCS,NSE,3301,2026-11-20 09:16:00
@@ -209,21 +138,6 @@ def test_names_map_the_columns_of_a_broker(reader: str) -> None:
     wanted = td.Trade(**dict(zip(names, values, strict=True)), **constants)  # type: ignore[arg-type]
     assert book[0] == wanted
     assert not [issue for issue in book.issues if issue.lost]
-
-
-def test_names_and_constants_are_checked() -> None:
-    table = pa.table({"symbol": ["A"], "other": ["B"]})
-    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"names": {"other": "simbol"}}, KeyError, "did you mean 'symbol'"),
-        ({"constants": {"simbol": "x"}}, KeyError, "did you mean 'symbol'"),
-        ({"names": {"another": "quantity"}}, ValueError, "column another, which the data lacks"),
-        ({"names": {"other": "symbol"}}, ValueError, "two columns named symbol"),
-        ({"constants": {"symbol": "x"}}, ValueError, "also a column"),
-        ({"constants": {"quantity": "x"}}, TypeError, "quantity takes an int"),
-    ]
-    for options, error, problem in wrong:
-        with pytest.raises(error, match=problem):
-            td.TradeBook.from_arrow(table, **options)
 
 
 def test_two_equal_clock_times_stay_two_instants() -> None:

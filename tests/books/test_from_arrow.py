@@ -41,82 +41,6 @@ def issues_of(book: Any, field: str) -> list[tuple[str, int, int, bool]]:
     return [(i.problem, i.count, i.row, i.lost) for i in book.issues if i.field == field]
 
 
-def test_every_layout_of_text_is_read() -> None:
-    texts = ["a", None, "", "a text that is not inline", "₹ and more than twelve bytes", "\0"]
-    plain = pa.array(texts, pa.string())
-    views = pa.array(texts, pa.string_view())
-    for array in (
-        plain,
-        plain.cast(pa.large_string()),
-        views,
-        plain.dictionary_encode(),
-        plain.cast(pa.dictionary(pa.uint8(), pa.large_string())),
-        pa.chunked_array([plain[:2], plain[2:2], plain[2:]]),
-        pa.concat_arrays([plain, plain])[6:],
-        pa.concat_arrays([views, views])[6:],
-    ):
-        assert [row.symbol for row in one_column("symbol", array)] == texts
-
-
-@pytest.mark.parametrize("signed", ["int8", "int16", "int32", "int64"])
-def test_integers_of_every_width_are_read(signed: str) -> None:
-    for name, values in ((signed, [-128, None, 127]), (f"u{signed}", [0, None, 255])):
-        book = one_column("quantity", pa.array(values, name))
-        assert book.to_dict(["quantity"])["quantity"] == values
-        book = one_column("traded_price", pa.array(values, name))
-        assert book.to_dict(["traded_price"])["traded_price"] == values
-
-
-def test_values_that_do_not_fit_are_none_and_an_issue() -> None:
-    nan, inf = float("nan"), float("inf")
-    book = one_column("quantity", pa.array([1.0, 1.5, nan, inf, 2.0**63]))
-    assert book.to_dict(["quantity"])["quantity"] == [1, None, None, None, None]
-    assert issues_of(book, "quantity") == [
-        ("not an integer", 1, 1, True),
-        ("out of range", 2, 3, True),
-    ]
-    book = one_column("quantity", pa.array([2**64 - 1], pa.uint64()))
-    assert issues_of(book, "quantity") == [("out of range", 1, 0, True)]
-    book = one_column("traded_price", pa.array([nan, inf, 0.5]))
-    assert book.to_dict(["traded_price"])["traded_price"] == [None, None, 0.5]
-    assert issues_of(book, "traded_price") == [("out of range", 1, 1, True)]
-    book = one_column("traded_price", pa.array([2**53, 2**53 + 1]))
-    assert book.to_dict(["traded_price"])["traded_price"] == [2.0**53, None]
-    assert issues_of(book, "traded_price") == [("an integer beyond 2**53 would round", 1, 1, True)]
-
-
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_times_of_every_unit_are_read(unit: str) -> None:
-    times = [dt.datetime(2026, 1, 6, 9, 15, 1), None, dt.datetime(1969, 12, 31, 23, 59, 59)]
-    book = one_column("exch_trade_time", pa.array(times, pa.timestamp(unit)))
-    assert [row.exch_trade_time for row in book] == times
-    assert issues_of(book, "exch_trade_time") == []
-    zoned = pa.array(times, pa.timestamp(unit, "Asia/Kolkata"))
-    aware = [time and time.replace(tzinfo=dt.UTC).astimezone(INDIA) for time in times]
-    assert [row.exch_trade_time for row in one_column("exch_trade_time", zoned)] == aware
-
-
-def test_times_finer_than_a_microsecond_are_cut() -> None:
-    book = one_column("exch_trade_time", pa.array([1_001, -1], pa.timestamp("ns")))
-    epoch = dt.datetime(1970, 1, 1)
-    micro = dt.timedelta(microseconds=1)
-    assert [row.exch_trade_time for row in book] == [epoch + micro, epoch - micro]
-    assert issues_of(book, "exch_trade_time") == [
-        ("time finer than a microsecond, cut", 2, 0, False)
-    ]
-
-
-def test_times_beyond_the_calendar_are_none() -> None:
-    for unit in ("s", "us"):
-        book = one_column("exch_trade_time", pa.array([2**62, -(2**62), 0], pa.timestamp(unit)))
-        assert [row.exch_trade_time for row in book] == [None, None, dt.datetime(1970, 1, 1)]
-        assert issues_of(book, "exch_trade_time") == [("not a time", 2, 0, True)]
-    zeros = pa.array([dt.datetime(1, 1, 1, 5), dt.datetime(1, 1, 1)], pa.timestamp("us"))
-    zero = one_column("exch_trade_time", zeros)
-    assert [row.exch_trade_time for row in zero] == [None, None]
-    assert issues_of(zero, "exch_trade_time") == [("not a time", 1, 0, True)]
-
-
 def test_clock_times_around_a_change_of_the_offset() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     hours = [dt.datetime(2026, 3, 28, 20, tzinfo=dt.UTC) + dt.timedelta(hours=h) for h in range(12)]
@@ -140,18 +64,6 @@ def test_two_zones_in_one_book_are_an_error() -> None:
         td.TradeBook.from_arrow(pa.table({"exch_trade_time": zoned, "order_date_time": naive}))
 
 
-def test_dates_are_days_or_midnights() -> None:
-    days = [dt.date(2026, 1, 29), None, dt.date(1, 1, 1)]
-    wanted = [days[0], None, None]
-    for kind in (pa.date32(), pa.date64(), pa.timestamp("us"), pa.timestamp("s")):
-        book = one_column("expiry_date", pa.array(days, pa.date32()).cast(kind))
-        assert [row.expiry_date for row in book] == wanted
-        assert issues_of(book, "expiry_date") == []
-    noon = one_column("expiry_date", pa.array([dt.datetime(2026, 1, 29, 12)], pa.timestamp("us")))
-    assert noon[0].expiry_date is None
-    assert issues_of(noon, "expiry_date") == [("not a date", 1, 0, True)]
-
-
 def test_a_missing_column_is_none_and_an_issue() -> None:
     table = sample("trade", 5).book.to_arrow().drop_columns(["isin"])
     with pytest.warns(td.DataWarning, match="isin"):
@@ -167,50 +79,6 @@ def test_a_column_of_nothing_is_none_without_an_issue() -> None:
     book = td.TradeBook.from_arrow(table)
     assert [(row.isin, row.exch_trade_time) for row in book] == [(None, None)] * 5
     assert book.issues == ()
-
-
-@pytest.mark.parametrize(
-    ("field", "array"),
-    [
-        ("symbol", pa.array([b"x"])),
-        ("symbol", pa.array([dt.date(2026, 1, 6)])),
-        ("quantity", pa.array([True])),
-        ("traded_price", pa.array([True])),
-        ("exch_trade_time", pa.array([1])),
-        ("exch_trade_time", pa.array([dt.date(2026, 1, 6)])),
-        ("expiry_date", pa.array([1])),
-        ("quantity", pa.array([[1]])),
-        ("anything", pa.array([{"a": 1}])),
-        ("symbol", pa.array([b"x"]).dictionary_encode()),
-        ("quantity", pa.array([True]).dictionary_encode()),
-    ],
-)
-def test_another_type_is_an_error_that_names_the_column(field: str, array: Any) -> None:
-    with pytest.raises(TypeError, match=rf"column {field} "):
-        td.TradeBook.from_arrow(pa.table({field: array}))
-
-
-def test_unknown_columns_become_unknown_fields() -> None:
-    table = sample("trade", 3).book.to_arrow()
-    added = {
-        "text": pa.array(["a", None, 'b"₹']),
-        "whole": pa.array([1, 2, None]),
-        "real": pa.array([0.5, float("nan"), float("inf")]),
-        "flag": pa.array([True, None, False]),
-        "when": pa.array([dt.datetime(2026, 1, 6, 9, 15)] * 3, pa.timestamp("us", "UTC")),
-        "date": pa.array([dt.date(2026, 1, 6)] * 3),
-        "code": pa.array(["x", "y", "x"]).dictionary_encode(),
-        "nothing": pa.nulls(3),
-    }
-    for name, array in added.items():
-        table = table.append_column(name, array)
-    book = read(table)
-    same = {"when": "2026-01-06 09:15:00Z", "date": "2026-01-06"}
-    assert [row._extra for row in book] == [
-        {"text": "a", "whole": 1, "real": 0.5, "flag": True, "code": "x"} | same,
-        {"whole": 2, "code": "y"} | same,
-        {"text": 'b"₹', "real": "inf", "flag": False, "code": "x"} | same,
-    ]
 
 
 def test_columns_of_an_archive_and_of_an_index_are_dropped() -> None:
@@ -253,26 +121,6 @@ def test_what_an_older_version_kept_as_an_unknown_field_fills_the_field(kind: st
         )
         both = later.append_column(name, half).append_column("extra", pa.array(objects))
         assert read(both, type(book)).column(name) == book.column(name)
-
-
-@pytest.mark.parametrize(
-    ("sent", "value", "problem"),
-    [
-        ('"7"', 7, "number sent as text"),
-        ('"NA"', None, "not an integer"),
-        ("[7]", None, "not an integer"),
-        ("null", None, None),
-        ("7.5", None, "not an integer"),
-    ],
-)
-def test_a_later_field_of_another_form_is_an_issue(sent: str, value: Any, problem: str) -> None:
-    table = sample("trade").book[:1].to_arrow().drop_columns(["quantity"])
-    texts = pa.array([f'{{"quantity": {sent}}}'])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", td.DataWarning)
-        book = read(table.append_column("extra", texts))
-    assert book[0].quantity == value
-    assert [issue.problem for issue in book.issues] == ([problem] if problem else [])
 
 
 def test_account_numbers_are_masked_unless_kept() -> None:

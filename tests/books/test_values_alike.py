@@ -398,7 +398,7 @@ def test_a_categorical_column_of_pandas_may_have_any_values() -> None:
 
 
 def test_chunks_and_slices_mean_the_same() -> None:
-    for name in ("string", "float64", "timestamp[ns]", "date64", "dictionary<int8>"):
+    for name in ("string", "string_view", "float64", "timestamp[ns]", "date64", "dictionary<int8>"):
         array = ARRAYS[name]
         for kind in ("text", "timestamp", "date", "number"):
             if not takes(kind, array.type) or (kind != "number" and name == "float64"):
