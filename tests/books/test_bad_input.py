@@ -148,6 +148,10 @@ def test_no_token_says_where_to_give_one(call: Any, method: str, service: Servic
 @pytest.mark.parametrize(
     ("method", "argument", "error", "message"),
     [
+        *(
+            ("search", blank, td.ConfigurationError, "query is blank")
+            for blank in ("", " ", "\t\n", "\xa0")
+        ),
         ("search", 5, TypeError, "query must be text, not int"),
         ("search", None, TypeError, "query must be text, not NoneType"),
         ("search", b"tata", TypeError, "query must be text, not bytes"),

@@ -89,7 +89,8 @@ USES: dict[str, Use] = {
     "a field as an index": (lambda: AnyBook["simbol"], TypeError, "did you mean 'symbol'"),
     "a field as an attribute": (lambda: AnyBook.simbol, AttributeError, "did you mean 'symbol'"),
     **{
-        f"{index!r} as an index": (lambda index=index: AnyBook[index], TypeError, "integer|rows|no '0'")
+        f"{index!r} as an index": (
+            lambda index=index: AnyBook[index], TypeError, "integer|rows|no '0'")
         for index in (None, "0", 1.0, (1, 2))
     },
     # -- zones --

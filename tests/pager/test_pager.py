@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from itertools import islice
@@ -14,7 +12,6 @@ import pytest
 import tradingdata as td
 from searching import Read, both, codes, kinds, listing, pages_asked, replayed
 from service import Service, delay, html_reply, json_reply, pages, stocks
-from systems import posix
 
 pytestmark = pytest.mark.sanitize
 
@@ -136,20 +133,6 @@ def test_first_asks_for_no_page_that_it_does_not_need(
     assert set(range(1, asked + 1)) <= set(pages_asked(service))
 
 
-@kinds
-def test_first_heeds_max_items_and_leaves_the_connection_open(service: Service, kind: str) -> None:
-    service.choose(pages(ROWS))
-
-    def read(client: Any) -> Any:
-        return client.search("x", page_size=10, max_items=4).first(7)
-
-    assert len(replayed(read, service.base_url, kind)) == 4
-    with td.Client(service.base_url) as client:
-        for _ in range(3):
-            client.search("x", page_size=10, prefetch=8).first(10)
-    assert len(service.connections) == 2
-
-
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
     service.choose(pages(ROWS))
     with td.Client(service.base_url) as client:
@@ -166,16 +149,6 @@ def test_pages_keep_to_their_own_time_limit(service: Service) -> None:
         with pytest.raises(td.DeadlineError) as caught:
             client.search("x", page_size=5, timeout=0.1).all()
     assert caught.value.page == 1
-
-
-@kinds
-@pytest.mark.parametrize("query", ["", " ", "\t\n", "\N{NO-BREAK SPACE}"])
-def test_a_blank_query_is_refused_before_any_request(
-    service: Service, kind: str, query: str
-) -> None:
-    with pytest.raises(td.ConfigurationError, match="query is blank"):
-        replayed(lambda client: client.search(query), service.base_url, kind)
-    assert service.requests == []
 
 
 def test_the_last_page_s_response_is_there_and_a_part_has_none(service: Service) -> None:
@@ -205,46 +178,6 @@ def test_a_warning_points_to_the_line_that_reads(service: Service) -> None:
 
 
 tqdm = pytest.importorskip("tqdm.auto").tqdm
-
-
-def shown_in_a_terminal(code: str, *arguments: str) -> str:
-    """What a Python process writes to a terminal."""
-    ours, theirs = posix("pty").openpty()
-    posix("termios").tcsetwinsize(theirs, (24, 100))
-    command = [sys.executable, "-W", "error", "-c", code, *arguments]
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    written = b""
-    try:
-        while more := os.read(ours, 4096):
-            written += more
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0, written
-    return written.decode()
-
-
-READ = """
-import asyncio, sys
-import tradingdata as td
-async def read():
-    async with td.AsyncClient(sys.argv[1]) as client:
-        await client.search("tata", page_size=10, progress=True).all()
-if sys.argv[2] == "async":
-    asyncio.run(read())
-else:
-    td.Client(sys.argv[1]).search("tata", page_size=10, progress=True).all()
-"""
-
-
-@kinds
-def test_a_terminal_shows_how_many_came(service: Service, kind: str) -> None:
-    service.choose(pages(ROWS))
-    shown = shown_in_a_terminal(READ, service.base_url, kind)
-    assert "search 'tata': 0 stocks" in shown
-    assert "search 'tata': 25 stocks" in shown
-    assert shown.endswith("\r\n")
 
 
 @kinds
@@ -285,22 +218,3 @@ def test_where_tqdm_is_missing_it_is_said_before_anything_is_asked(
     with pytest.raises(ImportError, match=r"needs tqdm, .*: pip install"):
         kind(service.base_url).search("x", progress=True)
     kind(service.base_url).search("x")
-
-
-def test_without_it_tqdm_is_not_imported(service: Service) -> None:
-    service.choose(pages(ROWS))
-    code = (
-        "import sys; import tradingdata as td; td.Client(sys.argv[1]).search('x').all();"
-        "assert 'tqdm' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code, service.base_url], check=True)
-
-
-def test_a_search_has_no_length_but_is_true_and_becomes_a_list(service: Service) -> None:
-    service.choose(pages(ROWS))
-    with td.Client(service.base_url) as client:
-        search = client.search("x")
-        assert search
-        with pytest.raises(TypeError, match=r"how many stocks there are: read .* search\.all\(\)"):
-            len(search)
-        assert len(list(search)) == len(ROWS)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pickle
 from itertools import repeat
-from typing import Any
 
 import pytest
 
@@ -26,25 +25,6 @@ from service import (
 
 ROWS = stocks(25)
 ONCE = {"attempts": 1}
-
-
-@both
-@pytest.mark.parametrize("offset_as_requested", [False, True])
-def test_a_search_resumes_behind_the_last_page_that_was_yielded(
-    service: Service, read: Read, offset_as_requested: bool
-) -> None:
-    rows = stocks(80)
-    options: dict[str, Any] = {"most": 30, "offset_as_requested": offset_as_requested}
-    service.choose(pages(rows, faults={3: [html_reply()]}, **options))
-    reading = read(service.base_url)
-    assert reading.codes == codes(rows)[:60]
-    assert (reading.failure.page, reading.pager.page_size) == (3, 30)
-    service.choose(pages(rows, **options))
-    rest = read(
-        service.base_url, start_page=reading.failure.page, page_size=reading.failure.page_size
-    )
-    assert reading.codes + rest.codes == codes(rows)
-    assert rest.warnings == []
 
 
 @both
@@ -106,17 +86,6 @@ class TestPageThatFails:
         assert isinstance(reading.error, td.DecodeError)
         assert (reading.failure.page, len(reading.failure.received or ())) == (1, 0)
         assert reading.failure.received is not None
-
-    @both
-    def test_an_error_late_in_a_long_search_has_every_stock(
-        self, service: Service, read: Read
-    ) -> None:
-        """Its early pages are packed until then."""
-        rows = [{**row, "more": {"at": at}} for at, row in enumerate(stocks(130))]
-        service.choose(pages(rows, faults={61: repeat(html_reply())}))
-        reading = read(service.base_url, page_size=2, client=ONCE)
-        assert reading.failure.received == td.concat(reading.pages)
-        assert len(reading.pages) == 60
 
     def test_its_notes_say_how_to_go_on_and_it_travels_with_its_rows(
         self, service: Service

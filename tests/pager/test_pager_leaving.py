@@ -102,19 +102,11 @@ class TestSync:
 
     def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
         never = [hold(threading.Event(), json_reply([]))]
-        service.choose(pages(ROWS, faults={2: [json_reply({})], 3: never, 4: never}))
+        service.choose(pages(ROWS, faults={2: [json_reply({})], 3: never, 4: never, 5: never}))
         with pytest.raises(td.DecodeError) as caught:
             client.search("x", page_size=5, prefetch=4).all()
         assert caught.value.page == 2
         service.wait_for_open(0, 1)  # one that is idle is kept
-
-    def test_the_client_goes_on_as_before(
-        self, client: td.Client, service: Service, gate: threading.Event
-    ) -> None:
-        rows = self.read_two_pages(client, service)
-        rows.close()
-        gate.set()
-        assert codes(client.search("x", page_size=50).all().to_dicts()) == codes(ROWS)
 
     def test_a_reader_that_waits_can_be_ended_by_closing_the_client(
         self, client: td.Client, service: Service, gate: threading.Event
