@@ -255,7 +255,9 @@ def csv_rows(
                     kind = kinds.get(name, "text")
                     values[name] = None if is_empty else value_in(f"{where}: {name}", kind, text)
                 yield where, values
-        except (csv.Error, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not UTF-8: save it as CSV in UTF-8") from None
+        except csv.Error as error:
             raise ValueError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
 
 
