@@ -22,12 +22,12 @@ from .terminal import problem
 
 PROGRAM = "tradingdata"
 
-# The commands of each module, which is imported when one of them runs, in the order of the help.
+# The module of each command, which is imported when it runs, in the order of the help.
 _MODULES = {
-    "commands": ("check", "trades", "orders", "search", "stock", "profiles", "demo", "sandbox"),
-    "results": ("positions", "pnl", "reconcile", "quality"),
-    "watch": ("watch",),
-    "archive": ("archive",),
+    **dict.fromkeys("check trades orders search stock profiles demo sandbox".split(), "commands"),
+    **dict.fromkeys("positions pnl reconcile quality".split(), "results"),
+    "watch": "watch",
+    "archive": "archive",
 }
 _SECRET_OPTION = re.compile(
     r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
@@ -46,15 +46,14 @@ class _Program(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns the names of the commands."""
-        return [name for names in _MODULES.values() for name in names]
+        return list(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns a command, or None if there is none of that name."""
-        for module, names in _MODULES.items():
-            if cmd_name in names:
-                command = getattr(import_module(f".{module}", __package__), cmd_name)
-                return cast("click.Command", command)
-        return None
+        if cmd_name not in _MODULES:
+            return None
+        module = import_module(f".{_MODULES[cmd_name]}", __package__)
+        return cast("click.Command", getattr(module, cmd_name))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples and the exit codes."""

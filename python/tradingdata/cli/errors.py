@@ -38,15 +38,20 @@ class Code(IntEnum):
     BUG = 1, "unexpected error; --debug shows the traceback", BaseException
     USAGE = 2, "wrong command, option or argument", UsageError
     CONFIGURATION = (
-        *(3, "missing address, token, profile or library"),
-        *(known.ConfigurationError, ImportError),
+        3,
+        "missing address, token, profile or library",
+        known.ConfigurationError,
+        ImportError,
     )
     AUTHENTICATION = 4, "the service refused the token", known.AuthenticationError
     TRANSPORT = 5, "no complete response: connection, TLS or deadline", known.TransportError
     SERVICE = 6, "the service responded with an error", known.StatusError, known.ServiceError
     DATA = (
-        *(7, "a response that is not what the service documents, or unusable trades"),
-        *(known.DecodeError, DataError, known.PaginationError),
+        7,
+        "a response that is not what the service documents, or unusable trades",
+        known.DecodeError,
+        known.PaginationError,
+        DataError,
     )
     NOT_FOUND = 8, "no stock of that symbol, code or ISIN", known.StockNotFoundError
     FILE = 9, "a file that exists or is unusable; a day not archived", known.ArchiveError, OSError

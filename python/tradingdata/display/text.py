@@ -67,9 +67,8 @@ class Shown:
         self.skipped = max(0, total - first_rows - last_rows)
         if self.skipped == 1 and isinstance(ends, int):
             self.skipped = 0  # the line that counts omitted rows would take the same space
-        at = min(
-            total, first_rows + last_rows if view.rank else first_rows
-        )  # where rows are omitted
+        # Where rows are omitted.
+        at = min(total, first_rows + last_rows if view.rank else first_rows)
         numbers = [*range(at), *range(at + self.skipped, total)]
         # A sum is formatted with its column, so that it has the same number of decimals.
         sums = {name: table._total(name) for name in view.sums if name in names and total > 1}
