@@ -82,39 +82,55 @@ def read_everything(root: Path) -> None:
     assert len(archive.scan("orders", DAYS[0], DAYS[-1]).fetchall()) == 60
 
 
-def missing(file: Path) -> None:
-    file.unlink()
+def name_of_a_column(file: Path, name: bytes) -> None:
+    """Changes the name of the column ``symbol`` in the file's schema."""
+    before, _, after = file.read_bytes().rpartition(b"symbol")
+    file.write_bytes(before.replace(b"symbol", name) + name + after)
 
 
-def empty(file: Path) -> None:
-    file.write_bytes(b"")
+def a_page(file: Path) -> None:
+    content = file.read_bytes()
+    third = len(content) // 3
+    file.write_bytes(content[:4] + bytes(third) + content[4 + third :])
 
 
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-20])
+# What is done to a file.
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "empty": lambda file: file.write_bytes(b""),
+    "cut": lambda file: file.write_bytes(file.read_bytes()[:-20]),
+    "zeros": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "a page": a_page,
+    "a renamed column": lambda file: name_of_a_column(file, b"symbom"),
+    "a column without a name": lambda file: name_of_a_column(file, b"symb\xefl"),
+}
+# What is only noticed when rows are read, and not by a writer that adds to other days.
+HIDDEN = {"a page", "a renamed column", "a column without a name"}
 
 
-def zeros(file: Path) -> None:
-    file.write_bytes(bytes(file.stat().st_size))
-
-
-DAMAGE = [missing, empty, cut, zeros]
-
-
-@pytest.mark.parametrize("number", [0, 4])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_f124_the_file_of_a_day(damage: Callable[[Path], None], number: int, root: Path) -> None:
-    """It is folded in memory by each reader, and made again by the next writer."""
-    file = day_files(root)[number]
-    damage(file)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        read_everything(root)
-    assert not said if damage is missing else all(str(file) in str(each.message) for each in said)
-    archive = td.Archive(root)
-    if damage is not missing:
-        with pytest.raises(td.ArchiveError, match=re.escape(file.name)):
+@pytest.mark.parametrize("book", ["trades", "orders"])
+def test_f124_f135_the_file_of_a_day(book: str, damage: str, root: Path) -> None:
+    """Each reader folds it in memory, and the next writer that notices it makes it again."""
+    file = root / book / f"{DAYS[1 if book == 'trades' else 0]}.parquet"
+    DAMAGE[damage](file)
+    queries = ("SELECT symbol FROM", "SELECT count(DISTINCT symbol) FROM", "FROM")
+    for query in (*(f"{words} {book}" for words in queries), ""):
+        store.store_of.cache_clear()
+        archive = td.Archive(root)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            if query:
+                assert len(archive.sql(query, DAYS[0], DAYS[-1])) in (60, 1)
+            assert len(getattr(archive, book)(DAYS[0], DAYS[-1])) == 60
+            assert len(archive.history("180")) == 1
+        assert bool(said) == (damage != "missing")
+        assert all(str(file) in str(warning.message) for warning in said)
+    if damage != "missing":
+        with pytest.raises(td.ArchiveError, match=rf"{re.escape(str(file))}.*: delete it, and"):
             archive.verify()
+    if damage in HIDDEN:
+        file.unlink()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         archive.add(response(td.TradeBook, [], clock("15:45", DAYS[-1] + dt.timedelta(3))))
@@ -123,11 +139,20 @@ def test_f124_the_file_of_a_day(damage: Callable[[Path], None], number: int, roo
     assert archive.verify() == 120
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_f144_a_file_of_responses(damage: Callable[[Path], None], root: Path) -> None:
+@pytest.mark.parametrize("damage", sorted(DAMAGE.keys() - HIDDEN))
+def test_f144_a_file_of_responses(damage: str, root: Path) -> None:
     """Rows stay, new responses are stored, and adding the response again repairs it."""
-    damage(response_of(root, "trades", DAYS[0]))
+    file = response_of(root, "trades", DAYS[0])
+    DAMAGE[damage](file)
     archive = td.Archive(root)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert len(archive.fetches()) == 5
+    assert [str(file) in str(each.message) for each in said] == [True] * (damage != "missing")
+    for read in (archive.trades, lambda *days: archive.sql("FROM trades", *days)):
+        with pytest.raises(td.ArchiveError, match="trades of 2026-11-18, which were") as caught:
+            read(DAYS[0], DAYS[-1])
+        assert (f"{file}, which is damaged" in str(caught.value)) == (damage != "missing")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         assert len(archive.trades(DAYS[0], DAYS[-1], missing_ok=True)) == 60
@@ -143,7 +168,7 @@ def test_f144_a_file_of_responses(damage: Callable[[Path], None], root: Path) ->
             archive.add(book)
         assert len(archive.trades(DAYS[0], DAYS[-1])) == 61
         check_engines(archive)
-    if damage is missing:
+    if damage == "missing":
         assert archive.verify() == 121
 
 
@@ -336,24 +361,6 @@ def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
     archive = td.Archive(root)
     assert len(archive.trades(DAYS[2])) == 2 + is_refolded
     archive.add(trade_response(trade("4"), at="17:00"))
-    check_engines(archive)
-
-
-def test_f135_a_page_that_cannot_be_read_is_read_from_its_responses(root: Path) -> None:
-    """A day whose metadata is sound; a writer that has noticed it makes the file again."""
-    day = root / "trades" / f"{DAYS[0]}.parquet"
-    content = day.read_bytes()
-    day.write_bytes(content[:4] + bytes(len(content) // 3) + content[4 + len(content) // 3 :])
-    for query in ("", "FROM trades"):
-        store.store_of.cache_clear()
-        archive = td.Archive(root)
-        with pytest.warns(td.DataWarning, match="damaged"):
-            rows = archive.sql(query, DAYS[0]) if query else archive.trades(DAYS[0])
-        assert len(rows) == 20
-    with pytest.raises(td.ArchiveError, match="delete it, and the next fetch"):
-        archive.verify()
-    day.unlink()
-    archive.add(trade_response(trade("new"), at="17:00"))
     check_engines(archive)
 
 

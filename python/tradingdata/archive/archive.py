@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, tzinfo
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -17,8 +18,19 @@ from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
 from ..errors import ArchiveError, DataWarning, TradingDataError, warn_user
 from . import coverage, fetching, ingest
-from .coverage import EVERY, Account, Clock, Day, MissingDay, Sessions, Span, sessions_of, span_of
-from .databases import cursor, explained
+from .coverage import (
+    EVERY,
+    Account,
+    Clock,
+    Counts,
+    Day,
+    MissingDay,
+    Sessions,
+    Span,
+    sessions_of,
+    span_of,
+)
+from .databases import explained
 from .days import BOOKS, KINDS, Decoder, StoredBook
 from .fetching import Fetched
 from .ingest import ArchiveFetch, Ingest
@@ -118,11 +130,11 @@ class Archive:
         self._ingest = Ingest(self._store, decoder, time.fromisoformat(known["day_start"]))
         self._reader = Reader(self._ingest, Sessions(is_open, **self._days))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        options: dict[str, Any] = {"calendar": self._calendar, "create": False}
-        options |= {name: sorted(days) for name, days in self._days.items()}
-        options["keep_personal_data"] = self._ingest.decoder.keep
-        return _restored, (type(self), self.path, options | {"closes": self._closes})
+    def __reduce__(self) -> tuple[Callable[[str], Archive], tuple[str]]:
+        keep, closes = self._ingest.decoder.keep, self._closes
+        options: dict[str, Any] = {"keep_personal_data": keep, "closes": closes, "create": False}
+        options |= self._days
+        return partial(type(self), calendar=self._calendar, **options), (self.path,)
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}, time zone {zone_as_text(self.tz)}>"
@@ -176,28 +188,28 @@ class Archive:
                 ``errors`` the errors, by label.
             TradingDataError: A request failed.
         """
-        accounts = client if isinstance(client, Accounts) else None
         call = getattr(client, "order_book", None)
         if not callable(call) or iscoroutinefunction(call):
             raise TypeError(f"fetch takes a Client or an Accounts, not {shown(client)}")
         limit = None if timeout is None else seconds("timeout", timeout)
-        if accounts is not None:
-            accounts._check_open()
-        labels = list(accounts.labels) if accounts else [getattr(client, "account", None) or ""]
+        labels = [getattr(client, "account", None) or ""]
+        if isinstance(client, Accounts):
+            client._check_open()
+            labels = list(client.labels)
         with explained(self.path, "write"):
             self._store.folder.check_writable()
         self._ingest.check_label("" in labels, "a client has no account label")
         remarks: list[str] = []
         arrivals = fetching.Arrivals(lambda got: self._ingest.store(got, remarks), remarks)
         try:
-            if accounts is None:  # on the caller's thread, so that Ctrl-C ends the call
+            if isinstance(client, Accounts):
+                arrivals.fetch_all(client, limit)
+            else:  # on the caller's thread, so that Ctrl-C ends the call
                 arrivals.fetch(client, limit)
-            else:
-                arrivals.fetch_all(accounts, limit)
         finally:
             arrivals.flush()
         try:
-            entries = arrivals.entries_of(labels, several=accounts is not None)
+            entries = arrivals.entries_of(labels, several=isinstance(client, Accounts))
         except TradingDataError as error:
             for remark in remarks:
                 try:
@@ -206,7 +218,7 @@ class Archive:
                     error.add_note(remark)
             raise
         _warn(remarks)
-        return entries if accounts is not None else entries[labels[0]]
+        return entries if isinstance(client, Accounts) else entries[labels[0]]
 
     def add(
         self, book: StoredBook, *, account: Account = EVERY, at: datetime | None = None
@@ -334,8 +346,8 @@ class Archive:
         with explained(target, "write"):
             self._store.copy_to(copy, self._ingest.decoder, remarks)
         _warn(remarks)
-        _, (kind, _, options) = self.__reduce__()
-        return _restored(kind, target, options)
+        same, _ = self.__reduce__()
+        return same(target)
 
     # -- reading --
 
@@ -396,20 +408,19 @@ class Archive:
         self, name: str, start: Any, end: Any, account: Any, remarks: list[str], *, missing_ok: Any
     ) -> Span:
         """Returns the days that are meant, which must have been fetched."""
-        if name not in list(KINDS):
-            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
-        span, checked, gaps = self._reader.covered([name], start, end, account)
-        coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
+        _check_book(name)
+        span, due, missing = self._reader.asked([name], start, end, account)
+        self._reader.report(missing, missing_ok=flag("missing_ok", missing_ok))
         if self._closes is not None:
-            late = self._reader.late(span, checked, self._is_late_enough(self._closes))
-            if late:
+            gaps = self._reader.gaps(span, due, self._is_late_enough(self._closes))
+            if late := [gap for gap in gaps if gap not in missing]:
                 remarks.append(
                     f"{self.path} has {coverage.describe(late)} only as of before "
                     f"{self._closes:%H:%M}: fetch after the last session"
                 )
         return span
 
-    def _is_late_enough(self, least: time) -> Callable[[str, Entry], bool]:
+    def _is_late_enough(self, least: time) -> Counts:
         """Returns what says whether a response came late enough to have its day complete."""
 
         def counts(day: str, entry: Entry) -> bool:
@@ -446,14 +457,9 @@ class Archive:
         """
         remarks: list[str] = []
         span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
-        opened = cursor()  # the relation keeps it
-        view = self._reader.view(name, span, remarks)
-        with explained(self.path, "read", f"the {name} of {span}"):
-            query = self._reader.define(opened, name, view, span)
-            opened.execute(f"CREATE TEMP VIEW {name} AS {query}")
-            relation = opened.table(name)
+        relation = self._reader.scan(name, span, remarks)
         _warn(remarks)
-        return cast("duckdb.DuckDBPyRelation", relation)
+        return relation
 
     def sql(
         self,
@@ -527,7 +533,10 @@ class Archive:
         with self._store.lock:
             log = self._reader.log()
             known = fetches(log, span)
-            return [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
+            entries = [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
+            damaged = [f"{self.path}/{path} is damaged: restore a backup" for path in log.damaged]
+        _warn(damaged)
+        return entries
 
     def missing(
         self, start: Day, end: Day | None = None, *, account: Account = EVERY, after: Clock = None
@@ -551,9 +560,7 @@ class Archive:
         since = self._closes if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), end, account)
         days = dict.fromkeys(BOOKS, (span.first or date.min, span.last or date.max))
-        counts = None if since is None else self._is_late_enough(since)
-        with self._store.lock:
-            return coverage.gaps(self._reader.log(), span, days, self._reader.sessions, counts)
+        return self._reader.gaps(span, days, *([self._is_late_enough(since)] if since else []))
 
     def verify(self) -> int:
         """Reads everything: compares each body and each day's rows with their digests.
@@ -579,17 +586,17 @@ class Archive:
         Args:
             name: ``"trades"`` or ``"orders"``.
         """
-        if name not in list(KINDS):
-            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+        _check_book(name)
         with explained(self.path):
             days = self._store.folder.days(name)
         return [days[day][0] for day in sorted(days)]
 
 
+def _check_book(name: object) -> None:
+    if name not in list(KINDS):
+        raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+
+
 def _warn(remarks: Iterable[str]) -> None:
     for remark in remarks:
         warn_user(DataWarning(remark))
-
-
-def _restored(kind: type[Archive], path: str, options: dict[str, Any]) -> Archive:
-    return kind(path, **options)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from .responses import Entry, Log
 Day = date | str
 Clock = time | str | None
 IsOpen = Callable[[date], bool]
+Counts = Callable[[str, Entry], bool]
 
 _MOST_LISTED = 8  # in a message
 
@@ -83,41 +83,6 @@ def span_of(start: Day | None, end: Day | None, account: Account = EVERY) -> Spa
     return Span(first, last, label)
 
 
-def accounts_of(log: Log) -> dict[str, tuple[date, date]]:
-    """Returns the first and the last day on which each account is expected.
-
-    A response of a later day that is stored after an account was retired ends its retirement.
-    """
-    spans = {}
-    for account, since in sorted(log.since.items()):
-        at, retired = log.retired.get(account, (0, ""))
-        is_retired = retired and not any(
-            entry.filed_at > at
-            for (_, day), entries in log.days.items()
-            if day > retired
-            for entry in entries.get(account, ())
-            if not log.is_withdrawn(entry)
-        )
-        until = date.fromisoformat(retired) if is_retired else date.max
-        spans[account] = (date.fromisoformat(since), until)
-    return spans
-
-
-def extent(log: Log, book: str, account: str | None) -> tuple[date, date] | None:
-    """Returns the first and the last day of which a book has responses or failures, if any."""
-    known = [
-        day
-        for (name, day), entries in log.days.items()
-        if name == book
-        and any(
-            not log.is_withdrawn(entry)
-            for label in (entries if account is None else (account,))
-            for entry in entries.get(label, ())
-        )
-    ]
-    return (date.fromisoformat(min(known)), date.fromisoformat(max(known))) if known else None
-
-
 class Sessions(NamedTuple):
     """The days on which the exchanges were open.
 
@@ -136,12 +101,48 @@ class Sessions(NamedTuple):
         return day not in self.holidays and (day in self.sessions or self.is_open(day))
 
 
+def due(
+    root: str, log: Log, span: Span, books: Sequence[str]
+) -> tuple[Span, dict[str, tuple[date, date]]]:
+    """Returns the days that are meant, and the days of which each book must have been fetched.
+
+    Args:
+        root: The archive, for the message.
+        log: The log.
+        span: The days as given; open ends are those of what was fetched.
+        books: The names of the books.
+
+    Raises:
+        ArchiveError: An end is open, and nothing was fetched.
+    """
+    first, last, label = span
+    if first is not None and last is not None:
+        return span, dict.fromkeys(books, (first, last))
+    extents = {name: _extent(log, name, label) for name in books}
+    known = [extent for extent in extents.values() if extent]
+    if not known:
+        raise ArchiveError(
+            f"{root} has no fetches{f' of {label}' if label else ''}: fetch first, or name the "
+            "days",
+            file=root,
+        )
+    every = min(low for low, _ in known), max(high for _, high in known)
+    # A first trade book may have trades of days before the first fetch.
+    begun = date.fromisoformat(min(log.since[x] for x in log.since if label in (None, x)))
+    if last is not None:
+        begun = min(begun, last)
+        return Span(min(every[0], last), last, label), dict.fromkeys(books, (begun, last))
+    ends = {name: extent or every for name, extent in extents.items()}
+    days = {name: (max(low, begun), high) for name, (low, high) in ends.items()}
+    return Span(*every, label), days
+
+
 def gaps(
     log: Log,
     span: Span,
     books: dict[str, tuple[date, date]],
     sessions: Sessions,
-    counts: Callable[[str, Entry], bool] | None = None,
+    counts: Counts = lambda day, entry: True,
 ) -> list[MissingDay]:
     """Returns the days of some books that no response covers.
 
@@ -153,47 +154,67 @@ def gaps(
             until it is retired.
         books: The names of the books, each with the first and the last day to check.
         sessions: The days that must have been fetched.
-        counts: Whether a response counts for a day; all do if None.
+        counts: Whether a response counts for a day.
     """
     first, last = span.first or date.min, span.last or date.max
-    known = accounts_of(log)
+    known = {label: _expected(log, label) for label in sorted(log.since)}
     expected: list[tuple[str | None, date, date]] = [(x, *known[x]) for x in known]
     if span.account is not None:
-        until = known[span.account][1] if span.account in known else date.max
+        until = known.get(span.account, (first, date.max))[1]
         expected = [(span.account, first, until)]
     elif (begin := min((since for since, _ in known.values()), default=date.max)) > first:
         expected.append((None, first, min(last, begin - timedelta(1))))
-    every = map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
-    due = {str(day) for day in every if first == last or sessions.has(day)}
-    closed = {str(day) for day in sessions.holidays}
-    lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for label, since, until in expected:
-        for book, (start, end) in sorted(books.items()):
-            low, high = str(max(since, start)), str(min(until, end))
-            keys = [key for key in log.covered if key[1] == book and label in (None, key[0])]
-            covered = set().union(*(log.covered[key] for key in keys))
-            failed = set().union(*(log.failed[key] for key in keys))
-            for day in (due | failed) - closed:
-                is_fetched = day in covered and (
-                    counts is None or any(counts(day, x) for x in _covering(log, book, day, label))
-                )
-                if low <= day <= high and not is_fetched:
-                    lacking[day, label or ""].append(book)
-    return [
-        MissingDay(date.fromisoformat(day), label or None, tuple(books_of_day))
-        for (day, label), books_of_day in sorted(lacking.items())
-    ]
+
+    def is_lacking(book: str, day: str, label: str | None, *, is_due: bool) -> bool:
+        entries = [*_entries(log, book, day, label)]
+        is_covered = any(day in x.covered.split() and counts(day, x) for x in entries)
+        return not is_covered and (is_due or any(x.error for x in entries))
+
+    missing = []
+    for day in map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1)):
+        is_due = first == last or sessions.has(day)
+        for label, since, until in () if day in sessions.holidays else expected:
+            lacking = tuple(
+                book
+                for book, (low, high) in sorted(books.items())
+                if max(since, low) <= day <= min(until, high)
+                and is_lacking(book, str(day), label, is_due=is_due)
+            )
+            if lacking:
+                missing.append(MissingDay(day, label or None, lacking))
+    return missing
 
 
-def _covering(log: Log, book: str, day: str, account: str | None) -> list[Entry]:
-    """Returns the responses that cover a day."""
+def _entries(log: Log, book: str, day: str, account: str | None) -> Iterator[Entry]:
+    """Yields the responses and failures of a day, of one account or of all."""
     by_account = log.days.get((book, day), {})
-    return [
-        entry
-        for label in (by_account if account is None else (account,))
-        for entry in by_account.get(label, ())
-        if day in entry.covered.split() and not log.is_withdrawn(entry)
-    ]
+    for label in by_account if account is None else (account,):
+        for entry in by_account.get(label, ()):
+            if not log.is_withdrawn(entry):
+                yield entry
+
+
+def _extent(log: Log, book: str, account: str | None) -> tuple[date, date] | None:
+    """Returns the first and the last day of which a book has responses or failures, if any."""
+    names = [day for name, day in log.days if name == book]
+    known = [day for day in names if any(_entries(log, book, day, account))]
+    return (date.fromisoformat(min(known)), date.fromisoformat(max(known))) if known else None
+
+
+def _expected(log: Log, account: str) -> tuple[date, date]:
+    """Returns the first and the last day on which an account is expected.
+
+    A response of a later day that is stored after an account was retired ends its retirement.
+    """
+    at, retired = log.retired.get(account, (0, ""))
+    is_retired = retired and not any(
+        entry.filed_at > at
+        for book, day in log.days
+        if day > retired
+        for entry in _entries(log, book, day, account)
+    )
+    since = date.fromisoformat(log.since[account])
+    return since, date.fromisoformat(retired) if is_retired else date.max
 
 
 def sessions_of(calendar: Any) -> IsOpen:
@@ -231,16 +252,30 @@ def sessions_of(calendar: Any) -> IsOpen:
     return lambda day: bool(calendar.is_session(day))
 
 
-def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
-    """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
+def report(
+    root: str, gaps: Sequence[MissingDay], damaged: Iterable[str], *, missing_ok: bool
+) -> None:
+    """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``.
+
+    Args:
+        root: The archive.
+        gaps: The days.
+        damaged: Files of responses that cannot be read, which may cover the days.
+        missing_ok: Whether to warn.
+    """
     if not gaps:
         return
-    lacking = f"{root} lacks {describe(gaps)}, which were never fetched"
+    lacking, remedy = f"{root} lacks {describe(gaps)}, which were never fetched", ""
+    for path in damaged:
+        lacking = f"{lacking} or are in {root}/{path}, which is damaged"
+        remedy = "restore a backup of that file, "
+        break
     if missing_ok:
         warn_user(DataWarning(lacking))
         return
     error = ArchiveError(
-        f"{lacking}: fetch or add them, choose other days, name `holidays`, or pass `missing_ok`",
+        f"{lacking}: {remedy}fetch or add them, choose other days, name `holidays`, or pass "
+        "`missing_ok`",
         file=root,
     )
     error.missing = tuple(gaps)

@@ -33,7 +33,11 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "memory_limit": "50%",
 }
-_BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet|[Nn]o such file")
+_MISTAKES = (
+    *(duckdb.ParserException, duckdb.SyntaxException, duckdb.BinderException),
+    *(duckdb.CatalogException, duckdb.DataError, duckdb.PermissionException),
+    *(duckdb.OutOfMemoryException, duckdb.InterruptException),
+)
 _forked: list[Any] = []  # closing a parent's database would wait for its threads
 
 
@@ -70,32 +74,22 @@ def cursor(paths: Iterable[str] | None = None) -> Any:
 
 @contextmanager
 def connection(paths: Iterable[str] | None = None) -> Iterator[Any]:
-    """Opens a connection with views of its own; with paths, it can read those and no more."""
-    with closing(cursor(paths)) as opened, interrupts(), redaction():
-        yield opened
+    """Opens a connection with views of its own; with paths, it can read those and no more.
 
-
-@contextmanager
-def redaction() -> Iterator[None]:
-    """Masks account numbers in errors of DuckDB."""
-    try:
-        yield
-    except duckdb.Error as error:
-        redacted(error)
-        raise
-
-
-@contextmanager
-def interrupts() -> Iterator[None]:
-    """Raises KeyboardInterrupt for what DuckDB raises of a Ctrl-C on the main thread."""
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except RuntimeError as error:
-        if type(error) is RuntimeError and "nterrupted" in str(error):
+    Account numbers are masked in its errors, and what DuckDB raises of a Ctrl-C is that again.
+    """
+    with closing(cursor(paths)) as opened:
+        try:
+            yield opened
+        except RuntimeError as error:  # of a Ctrl-C on the main thread
+            if type(error) is RuntimeError and "nterrupted" in str(error):
+                raise KeyboardInterrupt from None
+            raise
+        except duckdb.InterruptException:
             raise KeyboardInterrupt from None
-        raise
+        except duckdb.Error as error:
+            redacted(error)
+            raise
 
 
 def redacted(error: Exception) -> str:
@@ -140,10 +134,9 @@ def parquet(paths: Iterable[str], options: str = "") -> str:
     return f"read_parquet([{listed}], hive_partitioning = false{options})"
 
 
-def is_damage(error: BaseException) -> bool:
-    """Returns whether an error of DuckDB is one of the files and not of the query."""
-    # DuckDB raises the base class for a broken page, and subclasses for mistakes in a query.
-    return type(error) is duckdb.Error or _BROKEN.search(str(error)) is not None
+def is_mistake(error: BaseException) -> bool:
+    """Returns whether an error of DuckDB is one of a query, and never one of files."""
+    return isinstance(error, _MISTAKES)
 
 
 def write(

@@ -7,38 +7,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _core
 from .._util.validate import shown
 from ..books.book import UNCOUNTED
 from ..books.issues import decode_issues, warn_of_lost
-from ..errors import ArchiveError, ConfigurationError
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import Order, row_type
 from ..table.table import Table
 from . import coverage, databases, days
 from .coverage import Account, Day, MissingDay, Sessions, Span, span_of
 from .databases import duckdb, explained, interruptible, quoted, quoted_name
 from .days import BOOKS, COLUMNS, IDENTITY, KINDS, SORTED, StoredBook
-from .folder import signature_of
 from .ingest import Ingest
 from .responses import Entry, Log
-from .store import Found, Store
+from .store import Found, Store, replaced
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-_ATTEMPTS = 4  # of a reader, whose files others replace meanwhile
+_ATTEMPTS = 8  # of a reader, whose files others replace meanwhile
 _LONGEST = 250_000  # characters of a query
 Parameters = Sequence[Any] | Mapping[str, Any]
 Result = TypeVar("Result")
 
-# The views that users see of each book.
-VIEWS = {"trades": ("trades",), "orders": ("orders", "order_states")}
+# The views that users see, with the book that each has rows of.
+VIEWS = {"trades": "trades", "orders": "orders", "order_states": "orders", "fetches": ""}
 # The kind of column that the core makes of each DuckDB type.
 _KINDS = {
     "integer": r"\w*INT(EGER)?|DECIMAL\(\d+,0\)",
@@ -52,7 +51,7 @@ _ZONED = "TIMESTAMP WITH TIME ZONE"
 _FETCHES = {
     "day": "DATE",
     **dict.fromkeys(("account", "book", "fetch_id", "source"), "VARCHAR"),
-    **dict.fromkeys(("received_at", "filed_at"), "TIMESTAMPTZ"),
+    **dict.fromkeys(("received_at", "filed_at"), "BIGINT"),
     "covered": "DATE",
     "rows": "BIGINT",
     **dict.fromkeys(("sha256", "error", "message"), "VARCHAR"),
@@ -92,18 +91,25 @@ class QueryResult(Table[Any]):
     __slots__ = ()
 
 
-class View(NamedTuple):
-    """The rows of a book of some days, for DuckDB.
+class Rows(NamedTuple):
+    """The rows of some days of a book.
 
     Attributes:
-        query: A query of the files; empty without any.
-        found: The files.
-        tables: The days in memory, each with a name for its tables.
+        query: A query of them.
+        lost: Whether values did not fit.
+        days: The number of days that have rows.
     """
 
     query: str
-    found: Found
-    tables: list[tuple[str, str, days.Rows]]
+    lost: bool
+    days: int
+
+    def define(self, connection: Any, name: str) -> None:
+        """Makes a view of them."""
+        try:
+            connection.execute(f"CREATE TEMP VIEW {name} AS {self.query}")
+        except databases.Error as error:  # a file lacks columns: no mistake of a query
+            raise OSError(databases.redacted(error)) from error
 
 
 class Reader:
@@ -124,141 +130,135 @@ class Reader:
         with explained(self.store.root):
             return self.store.log()
 
-    def covered(
+    def asked(
         self, books: Sequence[str], start: Day | None, end: Day | None, account: Account
     ) -> tuple[Span, dict[str, tuple[date, date]], list[MissingDay]]:
         """Returns the days that are meant, those to check of each book, and the missing ones."""
-        span = span_of(start, end, account)
         with self.store.lock:
-            log = self.log()
-            if span.first is not None and span.last is not None:
-                checked = dict.fromkeys(books, (span.first, span.last))
-            else:
-                label = span.account
-                extents = {name: coverage.extent(log, name, label) for name in books}
-                dated = [known for known in extents.values() if known]
-                if not dated:
-                    raise ArchiveError(
-                        f"{self.store.root} has no fetches{f' of {label}' if label else ''}: fetch "
-                        "first, or name the days",
-                        file=self.store.root,
-                    )
-                # A first trade book may have trades of days before the first fetch.
-                begun = date.fromisoformat(
-                    min(log.since[x] for x in log.since if label in (None, x))
-                )
-                every = min(low for low, _ in dated), max(high for _, high in dated)
-                if span.last is not None:
-                    checked = dict.fromkeys(books, (min(begun, span.last), span.last))
-                else:
-                    checked = {
-                        name: (max((known or every)[0], begun), (known or every)[1])
-                        for name, known in extents.items()
-                    }
-                span = Span(every[0], span.last or every[1], label)
-                if span.last is not None and span.last < every[0]:
-                    span = span._replace(first=span.last)
-            return span, checked, coverage.gaps(log, span, checked, self.sessions)
+            span = span_of(start, end, account)
+            span, due = coverage.due(self.store.root, self.log(), span, books)
+        return span, due, self.gaps(span, due)
 
-    def late(
-        self,
-        span: Span,
-        checked: dict[str, tuple[date, date]],
-        counts: Callable[[str, Entry], bool],
+    def gaps(
+        self, span: Span, due: dict[str, tuple[date, date]], *counts: coverage.Counts
     ) -> list[MissingDay]:
-        """Returns the days that were fetched, but not as late as they should be."""
+        """Returns the days of some books that no response covers, or none that counts."""
         with self.store.lock:
-            log = self.log()
-            missing = set(coverage.gaps(log, span, checked, self.sessions))
-            late = coverage.gaps(log, span, checked, self.sessions, counts)
-            return [gap for gap in late if gap not in missing]
+            return coverage.gaps(self.log(), span, due, self.sessions, *counts)
+
+    def report(self, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
+        """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
+        damaged = [*self.store.responses.log.damaged]
+        coverage.report(self.store.root, gaps, damaged, missing_ok=missing_ok)
 
     # -- rows of days --
 
-    def retried(
-        self, read: Callable[[list[str], str | None], Result], remarks: list[str]
+    def read(
+        self,
+        books: Sequence[str],
+        span: Span,
+        work: Callable[[Any, dict[str, Rows]], Result],
+        remarks: list[str],
+        *,
+        files_only: bool = False,
     ) -> Result:
-        """Returns the result of reading, again if files were replaced meanwhile."""
-        with ExitStack() as copies:
-            for attempt in range(1, _ATTEMPTS + 1):
-                notes: list[str] = []
-                folder = None
-                if attempt == _ATTEMPTS:
-                    folder = copies.enter_context(TemporaryDirectory(prefix="tradingdata-"))
+        """Returns the result of work on a connection that can read some days of books.
+
+        Nothing is locked or written. If files were replaced meanwhile or are found to be damaged,
+        the work is done again, and a file that is replaced again and again is read into memory.
+
+        Args:
+            books: The names of the books.
+            span: The days.
+            work: What gets the connection and the rows of each book.
+            remarks: What is wrong with the archive is appended.
+            files_only: Whether the connection can read these files and no others, for a query of a
+                user, who may have made a mistake.
+        """
+        times: Counter[str] = Counter()
+        for _ in range(_ATTEMPTS):
+            notes: list[str] = []
+            volatile = {path for path in times if times[path] > 1}
+            found = {book: self._find(book, span, notes, volatile) for book in books}
+            files = {path: known for days in found.values() for path, known in days.files.items()}
+            gone = [path for days in found.values() for path in days.replaced]
+            if not gone:
+                failure: Exception | None = None
                 try:
-                    result = read(notes, folder)
-                except _Changed:
-                    continue
-                remarks += dict.fromkeys(notes)
-                return result
+                    with databases.connection(sorted(files) if files_only else None) as opened:
+                        rows = {x: self._rows(opened, x, found[x], span) for x in books}
+                        result = interruptible(opened, partial(work, opened, rows))
+                except TradingDataError:
+                    raise
+                except (databases.Error, OSError, RuntimeError, ValueError) as error:
+                    failure = error
+                gone = replaced(files)
+            if not gone:
+                if failure is None:
+                    remarks += dict.fromkeys(notes)
+                    return result
+                is_mistake = files_only and databases.is_mistake(failure)
+                with self.store.lock:
+                    if is_mistake or not self.store.distrust(files):
+                        raise failure
+            times.update(gone)
         raise ArchiveError(
             f"{self.store.root} is changing all the time: try again later", file=self.store.root
         )
 
-    def view(self, name: str, span: Span, notes: list[str], copies: str | None = None) -> View:
-        """Returns the rows of a book of some days, all that is stored."""
-        with explained(self.store.root, "read", f"the {name} of {span}"), self.store.lock:
-            found = self.store.find(name, span, self.decoder, notes, copies)
-            query = ""
-            if found.files:
-                union = ", union_by_name = true" if self.store.is_narrow() else ""
-                query = f"SELECT * FROM {databases.parquet(found.files, union)}"
-                if union:
-                    query = f"{_empty(name)} UNION ALL BY NAME {query}"
-        tables = [(f"{name}_{at}", day, rows) for at, (day, rows) in enumerate(found.rows)]
-        return View(_of_account(query, span) if query else "", found, tables)
+    def _find(
+        self, book: str, span: Span, notes: list[str], volatile: Collection[str] = ()
+    ) -> Found:
+        with explained(self.store.root, "read", f"the {book} of {span}"), self.store.lock:
+            return self.store.find(book, span, self.decoder, notes, volatile)
 
-    def define(self, connection: Any, name: str, view: View, span: Span) -> str:
-        """Registers the days in memory; returns a query of all rows."""
-        queries = [view.query] if view.query else []
-        for table, day, rows in view.tables:
-            queries.append(_of_account(rows.query(connection, table, day), span))
-        return " UNION ALL BY NAME ".join(queries) or _empty(name)
+    def _rows(self, connection: Any, book: str, found: Found, span: Span) -> Rows:
+        """Returns what was found of a book as a query, with the days in memory registered."""
+        queries = [
+            rows.query(connection, f"{book}_{at}", day) for at, (day, rows) in enumerate(found.rows)
+        ]
+        is_narrow = self.store.is_narrow()
+        if found.files:
+            columns, union = ", ".join(COLUMNS[book]), ""
+            if is_narrow:  # the files of an earlier version lack some
+                columns, union = "*", ", union_by_name = true"
+            queries.append(f"SELECT {columns} FROM {databases.parquet(found.files, union)}")
+        if is_narrow or not queries:
+            queries.insert(0, _empty(book))
+        query = " UNION ALL BY NAME ".join(queries)
+        if span.account is not None:
+            query = f"FROM ({query}) WHERE coalesce(account, '') = {quoted(span.account)}"
+        return Rows(query, lost=found.lost, days=len(found.files) + len(found.rows))
 
-    def check(self, view: View, *, failed: bool = False) -> None:
-        """Raises `_Changed` if a file was replaced, or found to be damaged, while it was read."""
-        if any(signature_of(path) != known for path, known in view.found.listed):
-            raise _Changed
-        if failed:
-            with self.store.lock:
-                if self.store.distrust(view.found.files):
-                    raise _Changed
+    def scan(self, book: str, span: Span, remarks: list[str]) -> DuckDBPyRelation:
+        """Returns the rows of a book as a relation, which keeps its connection."""
+        opened = databases.cursor()
+        with explained(self.store.root, "read", f"the {book} of {span}"):
+            rows = self._rows(opened, book, self._find(book, span, remarks), span)
+            rows.define(opened, book)
+            return cast("DuckDBPyRelation", opened.table(book))
+
+    # -- books --
 
     def book(self, name: str, span: Span, remarks: list[str]) -> StoredBook:
         """Returns a book of the newest states by day and time, with the issues of lost values."""
-
-        def read(notes: list[str], copies: str | None) -> tuple[StoredBook, list[Any]]:
-            view = self.view(name, span, notes, copies)
-            with databases.connection() as opened:
-                try:
-                    rows = interruptible(opened, lambda: self._book(opened, name, view, span))
-                except (databases.Error, OSError) as error:
-                    self.check(view, failed=True)
-                    with explained(self.store.root, "read", f"the {name} of {span}"):
-                        raise error
-            self.check(view)
-            return rows
-
-        book, sent = self.retried(read, remarks)
+        with explained(self.store.root, "read", f"the {name} of {span}"):
+            book, sent = self.read([name], span, self._book, remarks)
         return self._with_lost(name, book, sent) if sent else book
 
-    def _book(
-        self, connection: Any, name: str, view: View, span: Span
-    ) -> tuple[StoredBook, list[Any]]:
+    def _book(self, connection: Any, books: dict[str, Rows]) -> tuple[StoredBook, list[Any]]:
         """Returns the rows as a book, and the texts of rows of which values did not fit."""
-        query = self.define(connection, name, view, span)
+        ((name, (query, is_lost, days)),) = books.items()
         first, *others = SORTED[name]
-        added = "day, fetch_id, received_at, last_seen, sent"
-        fields = f"SELECT * EXCLUDE ({added}) FROM ({query})"
-        is_single = len(view.found.files) + len(view.tables) == 1
+        rows = f"SELECT * EXCLUDE (day, fetch_id, received_at, last_seen, sent) FROM ({query})"
         # Trades of several days can be sorted by time alone, which the core does faster.
-        if not view.found.lost and (name == "trades" or is_single):
-            book = self.as_book(name, connection.sql(fields))
+        if not is_lost and (name == "trades" or days == 1):
+            book = self.as_book(name, connection.sql(rows))
             if not book._rows.missing([first]):
                 return book.sort(first, *others), []
         order = f"ORDER BY {', '.join(['day', *SORTED[name], 'account', 'fetch_id'])}"
-        book = self.as_book(name, connection.sql(f"{fields} {order}"))
-        if not view.found.lost:
+        book = self.as_book(name, connection.sql(f"{rows} {order}"))
+        if not is_lost:
             return book, []
         sent = connection.execute(
             f"""FROM (SELECT row_number() OVER ({order}) - 1 AS number, sent FROM ({query}))
@@ -279,56 +279,35 @@ class Reader:
         body = f"[{','.join(text for _, text in sent)}]".encode()
         issues = decode_issues(_core.decode_list(book._record, body, False, self.decoder.keep))
         lost = [x._replace(row=sent[x.row][0]) for x in issues if x.lost and x.raw]
-        if lost:
-            warn_of_lost(lost, book._record)
-            whole: StoredBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
-            return whole
-        return book
+        if not lost:
+            return book
+        warn_of_lost(lost, book._record)
+        return cast("StoredBook", KINDS[name]._of(book._rows, issues=(*book.issues, *lost)))
 
     def as_book(self, name: str, rows: Any) -> StoredBook:
         """Returns the rows of a relation as a book."""
         try:
-            book: StoredBook = KINDS[name].from_arrow(rows, keep_personal_data=self.decoder.keep)
+            return cast(
+                "StoredBook", KINDS[name].from_arrow(rows, keep_personal_data=self.decoder.keep)
+            )
         except (TypeError, ValueError) as error:  # a column has another type
             raise OSError(str(error)) from error
-        return book
 
     # -- states of orders --
 
     def history(self, number: str, account: Account, remarks: list[str]) -> Iterator[OrderState]:
         """Yields the states of an order, with times in the archive's zone."""
-        span = span_of(None, None, account)
 
-        def read(notes: list[str], copies: str | None) -> list[tuple[str, str]]:
-            view = self.view("orders", span, notes, copies)
-            with databases.connection() as opened:
-                query = self.define(opened, "orders", view, span)
-                try:
-                    rows: list[tuple[str, str]] = opened.execute(
-                        f"""SELECT DISTINCT day::VARCHAR, coalesce(account, '') FROM ({query})
-                        WHERE order_no = $1""",
-                        [number],
-                    ).fetchall()
-                except (databases.Error, OSError) as error:
-                    self.check(view, failed=True)
-                    with explained(self.store.root):
-                        raise error
-            self.check(view)
-            return rows
+        def days_of_order(connection: Any, books: dict[str, Rows]) -> Any:
+            query = f"""SELECT DISTINCT day::VARCHAR, coalesce(account, '')
+                FROM ({books["orders"].query}) WHERE order_no = $1"""
+            return connection.execute(query, [number]).fetchall()
 
-        where = self.retried(read, remarks)
+        with explained(self.store.root, "read"):
+            days = self.read(["orders"], span_of(None, None, account), days_of_order, remarks)
+        states: dict[Any, list[tuple[Any, OrderState]]] = {}
         with self.store.lock:
-            log = self.log()
-            chosen = {
-                entry.id: entry
-                for day, label in where
-                for entry in log.effective("orders", day).get(label, ())
-            }
-            entries = sorted(chosen.values(), key=lambda entry: entry.order)
-            states: dict[Any, list[tuple[Any, OrderState]]] = {}
-            for entry, body in self.store.responses.bodies(entries):
-                if body is None:  # it is damaged
-                    continue
+            for entry, body, _ in self._responses(days):
                 seen = self.ingest.time(entry.received_at)
                 rows = KINDS["orders"]._of(self.decoder.table(entry, body), issues=())
                 for order in rows.filter(order_no=number):
@@ -341,20 +320,22 @@ class Reader:
         for key in sorted(states, key=lambda key: [(x is not None, x) for x in key]):
             yield from (state for _, state in states[key])
 
-    def _states(self, span: Span) -> list[tuple[str, days.Rows]]:
-        """Returns each response that stored an order, with its rows of each day."""
-        tables = []
-        with self.store.lock:
-            log = self.log()
-            for (book, day), accounts in sorted(log.days.items()):
-                if book == "orders" and span.has(day):
-                    for label in list(accounts) if span.account is None else (span.account,):
-                        entries = log.effective(book, day).get(label, ())
-                        for entry, body in self.store.responses.bodies(entries):
-                            if body is not None:
-                                source = _of_day(entry, self.decoder.book(entry, body), day)
-                                tables.append((day, days.Rows(book, source)))
-        return tables
+    def _responses(
+        self, days: Iterable[tuple[str, str]]
+    ) -> Iterator[tuple[Entry, bytes, list[str]]]:
+        """Yields the responses that changed the orders of some days of accounts, with these days.
+
+        Hold the lock.
+        """
+        log = self.log()
+        chosen: dict[str, tuple[Entry, list[str]]] = {}
+        for day, label in days:
+            for entry in log.effective("orders", day).get(label, ()):
+                chosen.setdefault(entry.id, (entry, []))[1].append(day)
+        entries = sorted((entry for entry, _ in chosen.values()), key=lambda entry: entry.order)
+        for entry, body in self.store.responses.bodies(entries):
+            if body is not None:  # it is damaged
+                yield entry, body, chosen[entry.id][1]
 
     # -- SQL --
 
@@ -368,75 +349,64 @@ class Reader:
         missing_ok: bool,
     ) -> QueryResult:
         """Returns the result of a query over the views of some days."""
+        root = self.store.root
         if isinstance(parameters, str) or not isinstance(parameters, Sequence | Mapping | None):
             raise TypeError(f"parameters takes a list or a dict of values, not {shown(parameters)}")
         if len(statement) > _LONGEST:  # DuckDB's parser ends the process when it has no stack left
             raise ArchiveError(
-                f"a query of {self.store.root} has more than {_LONGEST:,} characters: pass "
-                "`parameters`",
-                file=self.store.root,
+                f"a query of {root} has more than {_LONGEST:,} characters: pass `parameters`",
+                file=root,
             )
-        span, _, gaps = self.covered(BOOKS, *asked)
+        span, _, gaps = self.asked(BOOKS, *asked)
         if missing_ok:
-            coverage.report(self.store.root, gaps, missing_ok=True)
+            self.report(gaps, missing_ok=True)
             gaps = []
         lacking = {book for gap in gaps for book in gap.books}
         # If it names no view, define all, so that DuckDB can suggest the one that was meant.
-        words = statement.lower()
-        every = [(view, book) for book, names in VIEWS.items() for view in names]
-        named = [pair for pair in every if pair[0] in words] or every
-        named = [(view, book) for view, book in named if book not in lacking]
+        named = [view for view in VIEWS if view in statement.lower()] or [*VIEWS]
+        named = [view for view in named if VIEWS[view] not in lacking]
 
-        def read(notes: list[str], copies: str | None) -> QueryResult:
-            views = {v: self.view(v, span, notes, copies) for v, _ in named if v in KINDS}
-            files = {path for view in views.values() for path in view.found.files}
-            with databases.connection(sorted(files)) as opened:
+        def work(connection: Any, books: dict[str, Rows]) -> QueryResult:
+            for book, rows in books.items():
+                rows.define(connection, book)
+            if "order_states" in named:
+                self._define_states(connection, span)
+            if "fetches" in named:
+                self._define_fetches(connection, span)
+            return run(connection, root, statement, parameters)
 
-                def work() -> QueryResult:
-                    for name, view in views.items():
-                        query = self.define(opened, name, view, span)
-                        opened.execute(f"CREATE TEMP VIEW {name} AS {query}")
-                    if any(name == "order_states" for name, _ in named):
-                        self._define_states(opened, span)
-                    if "fetches" in words or len(named) == len(every):
-                        self._define_fetches(opened, span)
-                    return run(opened, self.store.root, statement, parameters)
-
-                try:
-                    result = interruptible(opened, work)
-                except databases.Error as error:
-                    for view in views.values():
-                        self.check(view, failed=databases.is_damage(error))
-                    self._explain(error, gaps, span)
-                    raise AssertionError from None
-            for view in views.values():
-                self.check(view)
-            return result
-
-        return self.retried(read, remarks)
-
-    def _explain(self, error: Exception, gaps: Sequence[MissingDay], span: Span) -> None:
-        """Raises what is to be said of an error of DuckDB."""
-        if isinstance(error, duckdb.CatalogException):
-            absent = _NO_TABLE.search(str(error))
-            name = absent and absent[1].lower()
-            lacking = [gap for gap in gaps if any(name in VIEWS[book] for book in gap.books)]
-            coverage.report(self.store.root, lacking, missing_ok=False)
-        if databases.is_damage(error):
-            with explained(self.store.root, "read", str(span)):
-                raise error
-        reason = " ".join(databases.redacted(error).split()).rstrip(" ^")
-        raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
+        with explained(root, "read", str(span)):
+            try:
+                books = [view for view in named if view in KINDS]
+                return self.read(books, span, work, remarks, files_only=True)
+            except TradingDataError:
+                raise
+            except (databases.Error, RuntimeError, ValueError) as error:
+                if isinstance(error, duckdb.CatalogException):
+                    absent = _NO_TABLE.search(str(error))
+                    book = absent and VIEWS.get(absent[1].lower())
+                    self.report([x for x in gaps if book in x.books], missing_ok=False)
+                reason = " ".join(databases.redacted(error).split()).rstrip(" ^")
+                raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
 
     def _define_states(self, connection: Any, span: Span) -> None:
-        connection.execute(f"CREATE TEMP TABLE order_states AS {_empty('orders')}")
-        columns = "* EXCLUDE (last_seen)"
-        connection.execute("ALTER TABLE order_states DROP COLUMN last_seen")
-        for number, (day, rows) in enumerate(self._states(span)):
-            query = rows.query(connection, f"state_{number}", day)
-            connection.execute(f"INSERT INTO order_states BY NAME SELECT {columns} FROM ({query})")
-            for kind in ("rows", "facts"):
-                connection.unregister(f"_td_{kind}_state_{number}")
+        columns = f"SELECT * EXCLUDE (last_seen) FROM ({_empty('orders')})"
+        connection.execute(f"CREATE TEMP TABLE order_states AS {columns}")
+        with self.store.lock:
+            of_accounts = [
+                (day, label)
+                for (book, day), accounts in sorted(self.log().days.items())
+                if book == "orders" and span.has(day)
+                for label in accounts
+                if span.account in (None, label)
+            ]
+            for entry, body, its_days in self._responses(of_accounts):
+                source = self.decoder.book(entry, body)
+                for day in its_days:
+                    rows = days.Rows("orders", _of_day(entry, source, day))
+                    query = rows.query(connection, "state", day)
+                    columns = f"SELECT * EXCLUDE (last_seen) FROM ({query})"
+                    connection.execute(f"INSERT INTO order_states BY NAME {columns}")
 
     def _define_fetches(self, connection: Any, span: Span) -> None:
         with self.store.lock:
@@ -452,22 +422,14 @@ class Reader:
                 for day, count in entry.rows.items()
                 if span.has(day)
             ]
-        columns = []
-        for at, (name, kind) in enumerate(_FETCHES.items(), 1):
-            if kind == "TIMESTAMPTZ":
-                columns.append(f"make_timestamp(unnest(${at}::BIGINT[]))::TIMESTAMPTZ AS {name}")
-            else:
-                columns.append(f"unnest(${at}::VARCHAR[])::{kind} AS {name}")
-        values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in _FETCHES]
-        values = [
-            column if kind == "TIMESTAMPTZ" else [None if x is None else str(x) for x in column]
-            for column, kind in zip(values, _FETCHES.values(), strict=True)
-        ]
-        connection.execute(f"CREATE TEMP TABLE fetches AS SELECT {', '.join(columns)}", values)
-
-
-class _Changed(Exception):
-    """A file was replaced while it was read, or is damaged: its day is found anew."""
+        content = json.dumps([dict(zip(_FETCHES, row, strict=True)) for row in rows])
+        times = ("received_at", "filed_at")
+        made = ", ".join(f"make_timestamp({time})::TIMESTAMPTZ AS {time}" for time in times)
+        connection.execute(
+            f"""CREATE TEMP TABLE fetches AS SELECT * REPLACE ({made})
+            FROM (SELECT unnest(from_json($1, '{json.dumps([_FETCHES])}'), recursive := true))""",
+            [content],
+        )
 
 
 def fetches(log: Log, span: Span) -> list[Entry]:
@@ -486,13 +448,6 @@ def _of_day(entry: Entry, source: days.Source, day: str) -> days.Source:
     )
     places = [place for place, name in enumerate(names()) if name == day]
     return days.Source(source.table.take(places), [source.facts[place] for place in places])
-
-
-def _of_account(query: str, span: Span) -> str:
-    if span.account is None:
-        return query
-    label = quoted(span.account)
-    return f"SELECT * FROM ({query}) WHERE coalesce(account, '') = {label}"
 
 
 def _empty(book: str) -> str:

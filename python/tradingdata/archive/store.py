@@ -7,9 +7,8 @@ folds everything that is missing, whoever placed it. A reader locks and writes n
 from __future__ import annotations
 
 import os
-import secrets
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -31,16 +30,16 @@ class Found(NamedTuple):
     """The days of a book that a reader asked for.
 
     Attributes:
-        files: The files to read.
-        listed: All files of these days, with what they were when they were listed.
-        rows: Days that are folded in memory, because their files lack something.
+        files: The files to read, with what they were when they were listed.
+        rows: Days that are in memory, because their files lack something.
         lost: Whether values did not fit.
+        replaced: Paths of files that were replaced meanwhile; then this is to be found again.
     """
 
-    files: list[str]
-    listed: list[tuple[str, Signature]]
+    files: dict[str, Signature]
     rows: list[tuple[str, days.Rows]]
     lost: bool
+    replaced: list[str]
 
 
 class Store:
@@ -276,7 +275,7 @@ class Store:
         span: Span,
         decoder: Decoder,
         remarks: list[str],
-        copies: str | None = None,
+        volatile: Collection[str] = (),
     ) -> Found:
         """Returns the days of a book that are read, with all that is stored; hold the lock.
 
@@ -285,14 +284,13 @@ class Store:
             span: The days.
             decoder: What decodes bodies.
             remarks: What is wrong is appended.
-            copies: A folder for copies of files that others replace all the time.
+            volatile: Paths of files that others replace all the time, which are read into memory.
         """
         files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
-        if copies is not None:
-            files = {day: _copied(path, copies) for day, (path, _) in files.items()}
         log = self.log()  # after the files, so that it has everything that these have
         self._read_notes(files.values())
-        found = Found([], list(files.values()), [], False)
+        in_place: dict[str, Signature] = {}
+        rows: list[tuple[str, days.Rows]] = []
         lost = False
         for day in sorted(files.keys() | {day for day in self._days(book) if span.has(day)}):
             path, signature = files.get(day, ("", None))
@@ -300,18 +298,19 @@ class Store:
             if (
                 note is not None
                 and signature
+                and path not in volatile
                 and note.has(log.effective(book, day), len(log.erased))
             ):
                 if note.rows:
-                    found.files.append(path)
+                    in_place[path] = signature
             else:
                 made = self._folded(book, day, path, note, decoder, remarks)
                 note = made.note
-                found.rows.append((day, days.Rows(book, made.rows)))
+                rows.append((day, days.Rows(book, made.rows)))
             lost = lost or note.lost
         for path, problem in log.damaged.items():
             remarks.append(f"{self.root}/{path} is damaged: restore a backup of it ({problem})")
-        return found._replace(lost=lost)
+        return Found(in_place, rows, lost, replaced(dict(files.values())))
 
     # -- everything --
 
@@ -373,16 +372,14 @@ class Store:
         copy.settle(decoder, remarks, required=True)
 
 
+def replaced(files: Mapping[str, Signature]) -> list[str]:
+    """Returns the paths of files that are not what they were when they were listed."""
+    return [path for path, known in files.items() if signature_of(path) != known]
+
+
 def _content(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
-
-
-def _copied(path: str, folder: str) -> tuple[str, Signature]:
-    copy = os.path.join(folder, f"{secrets.token_hex(8)}.parquet")
-    with open(copy, "wb") as file:
-        file.write(_content(path))
-    return copy, signature_of(copy) or (0, 0, 0)
 
 
 def schema_of() -> dict[str, list[str]]:
