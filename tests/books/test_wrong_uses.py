@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def where(book: Any = BOOK, **conditions: Any) -> Callable[[], Any]:
 
 
 Use = tuple[Callable[[], Any], type[Exception], str]
+BODIES: list[Any] = [None, 5, {"data": []}, trades(1)]
 USES: dict[str, Use] = {
     # -- filter --
     "a number for text": (where(symbol=5), TypeError, "symbol=? takes"),
@@ -90,20 +92,20 @@ USES: dict[str, Use] = {
     "a field as an attribute": (lambda: AnyBook.simbol, AttributeError, "did you mean 'symbol'"),
     **{
         f"{index!r} as an index": (
-            lambda index=index: AnyBook[index], TypeError, "integer|rows|no '0'")
+            partial(AnyBook.__getitem__, index), TypeError, "integer|rows|no '0'")
         for index in (None, "0", 1.0, (1, 2))
     },
     # -- zones --
     "a second zone": (lambda: LOCAL.localize("UTC"), ValueError, "already in Asia/Kolkata"),
     "a number as a zone": (lambda: AnyBook.localize(5), TypeError, "tzinfo"),
     **{
-        f"zone {name!r}": (lambda name=name: AnyBook.localize(name), ValueError, "no time zone")
+        f"zone {name!r}": (partial(AnyBook.localize, name), ValueError, "no time zone")
         for name in ("Asia/Nowhere", "", "../etc/passwd", "/etc/passwd", "a\0b")
     },
     # -- books that are made and joined --
     **{
         f"a book of {odd!r}": (
-            lambda odd=odd: TRADES([td.Trade(), odd]), TypeError,
+            partial(TRADES, [td.Trade(), odd]), TypeError,
             r"a table of Trade is made of .*Trade records")
         for odd in (td.Order(), None, {"quantity": 1}, ("x",))
     },
@@ -113,7 +115,7 @@ USES: dict[str, Use] = {
     "nothing to join": (lambda: CONCAT([]), ValueError, "nothing to join"),
     **{
         f"a book and a {type(odd).__name__}": (
-            lambda odd=odd: CONCAT([BOOK, odd]), TypeError, "books of one type")
+            partial(CONCAT, [BOOK, odd]), TypeError, "books of one type")
         for odd in (td.OrderBook(), None, LIST)
     },
     "a list and a book": (lambda: CONCAT([LIST, BOOK]), TypeError, "books of one type"),
@@ -121,9 +123,9 @@ USES: dict[str, Use] = {
     # -- what is read --
     **{
         f"a body of type {type(odd).__name__}": (
-            lambda odd=odd: TRADES.from_json(odd), TypeError,
+            partial(TRADES.from_json, odd), TypeError,
             "takes a response body as bytes or str, not")
-        for odd in (None, 5, {"data": []}, trades(1))
+        for odd in BODIES
     },
     "the name of a file": (
         lambda: TRADES.from_json("x.json"), td.ConfigurationError, r"with TradeBook\.load"),
@@ -131,7 +133,7 @@ USES: dict[str, Use] = {
         lambda: TRADES.from_json(Path("x.json")), TypeError, r"with TradeBook\.load"),
     **{
         f"{call} of {name!r}": (
-            lambda call=call, name=name: getattr(BOOK, call)(name), ValueError,
+            partial(getattr(AnyBook, call), name), ValueError,
             r"`path` must end in \.json, \.parquet or \.csv")
         for call in ("save", "load")
         for name in ("book.td", "book", "book.json.gz", "book.txt")

@@ -311,7 +311,7 @@ def test_a_response_is_not_changed_by_init() -> None:
     response = td.TradeBook.from_json(b'{"status": "success", "data": []}', account="a").response
     assert response is not None
     before = hash(response)
-    response.__init__(response._rows, "b")  # type: ignore[misc,call-arg]
+    response.__init__(response._rows, "b")  # type: ignore[misc]
     assert (response.account, hash(response)) == ("a", before)
 
 

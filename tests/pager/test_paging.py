@@ -95,6 +95,7 @@ def test_past_a_short_last_page_it_is_the_end(behind: str) -> None:
     assert (outcome.numbers, outcome.is_silent) == (list(range(23)), True)
     outcome = read(Listing(7, past_end=behind), 10)
     assert (outcome.numbers, outcome.is_silent) == (list(range(7)), True)
+    assert outcome.paging.limit == 10, "one page shows no shorter ones"
 
 
 @pytest.mark.parametrize("status", [400, 422])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:  # so that programs that bundle an application find what `require` imports
@@ -34,7 +35,7 @@ MINIMUM = {
 }
 
 
-def require(library: str, extra: str, what: str) -> Any:
+def require(library: str, extra: str, what: str) -> ModuleType:
     """Imports a library of an extra.
 
     Args:

@@ -31,7 +31,7 @@ WINDOWS = sys.platform == "win32"
 HAS_ROOT_STORE = WINDOWS
 
 
-def is_private(file: IO[Any]) -> bool:
+def is_private(file: IO[str] | IO[bytes]) -> bool:
     """Returns whether only the user can read an open file.
 
     Always true on Windows, where a user's own folders admit nobody but administrators besides.
@@ -265,7 +265,7 @@ def accept_every_character(stream: TextIO) -> None:
         stream.reconfigure(errors="backslashreplace")
 
 
-def read_toml(file: IO[Any]) -> dict[str, Any]:
+def read_toml(file: IO[bytes]) -> dict[str, Any]:
     """Returns the tables of a TOML file.
 
     Raises ValueError, with the name of the file, if it is not valid or not readable as such.
@@ -352,7 +352,7 @@ def _move_beside(draft: str, target: str) -> None:
         os.unlink(draft)
 
 
-def require_private(file: IO[Any], path: str) -> None:
+def require_private(file: IO[str] | IO[bytes], path: str) -> None:
     """Raises ConfigurationError if other users can read an open file."""
     if not is_private(file):
         raise ConfigurationError(

@@ -221,7 +221,7 @@ class NoNewAttributes:
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
-        def __setattr__(self, name: str, value: Any) -> None:
+        def __setattr__(self, name: str, value: object) -> None:
             kind = type(self)
             # Error reporters print the local variables of a traceback, and it may be a token.
             values, value = [value], None

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Never, Self, TypeVar
 
 from .. import _core
-from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS, reduced
+from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS, Reduced, reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, method_keywords, no_field, text
 from ..display.text import ENDS, Ends, Shown, book_cells, book_heading
@@ -316,7 +316,7 @@ class Book(Table[Record]):
         facts, body, zone = saved_file.read(path, cls.__name__, cls._record)
         return cls._unpacked(facts, body, zone, keep_personal_data and not facts["masked"])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Reduced:
         return reduced("book", type(self), *self._packed(), not self._rows.masked)
 
     def _packed(self) -> tuple[dict[str, Any], bytes, tzinfo | None]:

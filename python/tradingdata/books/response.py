@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from .._core import Slice
-from .._util.declarations import reduced
+from .._util.declarations import Reduced, reduced
 from ..display.text import counted
 
 
@@ -97,7 +97,7 @@ class Response:
     def __hash__(self) -> int:
         return hash(tuple(self.facts().values()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Reduced:
         return reduced("response", self.content, self.masked, self.facts())
 
     def __repr__(self) -> str:

@@ -235,14 +235,15 @@ class Calls:
 
     def received(self, kind: type[AnyBook], result: Received) -> AnyBook:
         """Converts a response to a book."""
-        rows, *facts = result
-        if self.tokens.is_of_sandbox and facts[-1] is not None:
+        rows, status, attempts, elapsed, received_at, served_at = result
+        if self.tokens.is_of_sandbox and served_at is not None:
             # The clock of the simulated day has seconds, and may be stopped: two fetches within one
             # stay two, in their order. Its fraction is that of ten minutes of this machine's clock.
-            wall = facts[-2]
+            wall = received_at
             passed = wall.minute % 10 * 60 + wall.second + wall.microsecond / 1e6
-            facts[-2] = facts[-1].replace(microsecond=int(passed / 600 * 1e6))
-        book = kind._received(rows, partial(Response, rows, self.account, *facts))
+            received_at = served_at.replace(microsecond=int(passed / 600 * 1e6))
+        facts = self.account, status, attempts, elapsed, received_at, served_at
+        book = kind._received(rows, partial(Response, rows, *facts))
         return book if self.zone is None else book.localize(self.zone)
 
 
@@ -381,7 +382,7 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             raise AttributeError(_no_attribute(type(self), name), name=name, obj=self)
 
     def _not_assignable(self, name: str) -> str:

@@ -45,7 +45,7 @@ class Profiles(NamedTuple):
     """
 
     path: str
-    tables: dict[str, Any]
+    tables: dict[str, object]
 
     def options(self, name: str) -> dict[str, Any]:
         """Returns the options of a profile for ``Client``; ``account`` defaults to its name.

@@ -199,7 +199,7 @@ class _Pager(NoNewAttributes, NotCopied):
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             raise AttributeError(self._not_read(f"a search has no {name!r}"), name=name, obj=self)

@@ -30,7 +30,10 @@ _NAMED = 3  # number of orders listed in an error message
 
 
 def snapshot(
-    client: Any, timeout: float | None, pause: Callable[[float], Any], compute: Callable[..., Any]
+    client: Any,
+    timeout: float | None,
+    pause: Callable[[float], object],
+    compute: Callable[..., object],
 ) -> Plan[Books]:
     """The plan of ``books()``.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from asyncio import Task
     from concurrent.futures import Future
 
+Fetch = Callable[[], object]  # a token function, which may return anything
+
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
 
 # Failures that may mean an expired token: HTTP 401 or 403, or an error envelope with HTTP 200.
@@ -45,12 +47,12 @@ class Held:
         self.value = value
 
 
-def hide(value: Any) -> Held:
+def hide(value: object) -> Held:
     """Wraps a value unless it is wrapped."""
     return value if isinstance(value, Held) else Held(value)
 
 
-def held(token: Any) -> Held:
+def held(token: object) -> Held:
     """Wraps the given token or the environment's; an empty variable counts as unset."""
     return hide((os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token)
 
@@ -79,13 +81,13 @@ class Source:
 
     _takes_async = False
     # Renews the token when it is this call's turn, unless it is new by then.
-    _in_turn: Callable[[Callable[[], bool], Callable[[], Any], float], Any]
+    _in_turn: Callable[[Callable[[], bool], Fetch, float], Any]
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
         self.is_of_sandbox = False
         self.generation = 0
-        self._function: Callable[[], Any] | None = None
+        self._function: Fetch | None = None
         self.assign(token)
 
     @property
@@ -160,7 +162,7 @@ class Source:
         renewed: bool = yield self._in_turn(is_new, function, deadline)
         return renewed
 
-    def _take(self, token: Held, function: Callable[[], Any]) -> bool:
+    def _take(self, token: Held, function: Fetch) -> bool:
         """Stores what the function returned; False if it is the token that was refused."""
         if not isinstance(token.value, str):
             if hasattr(token.value, "close"):
@@ -209,9 +211,7 @@ class TokenSource(Source):
         super().__init__(core, token)
         self._turn = ForkLock()  # held while the function runs; waiting threads use its result
 
-    def _in_turn(
-        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
-    ) -> bool:
+    def _in_turn(self, is_new: Callable[[], bool], function: Fetch, deadline: float) -> bool:
         def renew() -> bool:
             # The function runs in a context of its own: an interrupt may prevent the reset.
             return is_new() or self._take(copy_context().run(self._fetch, function), function)
@@ -221,7 +221,7 @@ class TokenSource(Source):
         except TimeoutError:
             raise late() from None
 
-    def _fetch(self, function: Callable[[], Any]) -> Held:
+    def _fetch(self, function: Fetch) -> Held:
         with self._inside_function():
             return Held(function())
 
@@ -240,9 +240,7 @@ class AsyncTokenSource(Source):
         super().__init__(core, token)
         self._changing = ForkLock()
 
-    async def _in_turn(
-        self, is_new: Callable[[], bool], function: Callable[[], Any], deadline: float
-    ) -> bool:
+    async def _in_turn(self, is_new: Callable[[], bool], function: Fetch, deadline: float) -> bool:
         from asyncio import shield, wrap_future
         from concurrent.futures import Future
 
@@ -269,7 +267,7 @@ class AsyncTokenSource(Source):
         self._turn = (os.getpid(), current_task(), mine)
         return None
 
-    async def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
+    async def _fetch(self, function: Fetch, deadline: float) -> Held:
         from asyncio import to_thread
         from inspect import isawaitable
 

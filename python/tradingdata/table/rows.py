@@ -317,7 +317,7 @@ class RowMethods:
     def __copy__(self: Record) -> Record:
         return _core.slice_of(self).take([0])[0]
 
-    def __deepcopy__(self: Record, memo: dict[int, Any]) -> Record:
+    def __deepcopy__(self: Record, memo: dict[int, object]) -> Record:
         copied = memo[id(self)] = self.__copy__()
         return copied
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import isfinite, nan
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .. import _core
@@ -158,7 +159,7 @@ class Selection:
         return self._exported.arrow_stream(list(self.kinds), self._text)
 
 
-def parquet_library(what: str) -> Any:
+def parquet_library(what: str) -> ModuleType:
     """Returns pyarrow's module for Parquet or, if that is missing, polars."""
     try:
         require("pyarrow", "arrow", what)
@@ -186,7 +187,7 @@ def _cast(column: Any, arrow_type: str, name: str) -> Any:
         ) from error
 
 
-def _text_dtype(pandas: Any, *, nullable: bool = True) -> Any:
+def _text_dtype(pandas: ModuleType, *, nullable: bool = True) -> Any:
     """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to.
 
     The latter has NA, where NumPy needs objects: None is returned.

@@ -17,7 +17,7 @@ from typing import (
 )
 
 from .. import _core
-from .._util.declarations import kinds_of, reduced
+from .._util.declarations import Reduced, kinds_of, reduced
 from .._util.validate import count, did_you_mean, method_keywords, no_field, shown
 from ..display.text import ENDS, Ends, Shown, counted, impersonal, table_text
 from ..display.view import View
@@ -112,7 +112,7 @@ class Table(TableExport, Generic[Record]):
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             raise AttributeError(self._no_attribute(name), name=name, obj=self)
 
     def _no_attribute(self, name: str) -> str:
@@ -218,10 +218,10 @@ class Table(TableExport, Generic[Record]):
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Reduced:
         return reduced("table", type(self), self._rows, self._state())
 
     # -- columns --
