@@ -25,7 +25,8 @@ from .analysis import DailyPnl
 from .analysis.events import check_codes, require_sides, require_values
 from .analysis.inputs import IST, Lookup, rows_in
 from .analysis.keys import FUTURE, OPTION, SHARES
-from .analysis.ledger import Ledger, valued
+from .analysis.ledger import Ledger
+from .analysis.pnl import valued
 from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
 from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, UnrealisedPnl

@@ -14,7 +14,7 @@ import pytest
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, trade, unwarned
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.results import FROM_COST, STALE, UNPRICED
+from tradingdata.analysis.results import Problem
 from worlds.sixty_days import CONTRACTS, DAYS, Ledger, LedgerWorld, ledger_world
 
 OF_ORDERS: dict[str, Any] = {"minimum": 0.5, "cap": 2.5, "per_order": 1, "gst_on": ["brokerage"]}
@@ -139,10 +139,10 @@ def test_days_of_a_frame_without_trades_are_reported() -> None:
 
 def test_a_missing_price_is_carried_and_named() -> None:
     prices = {MONDAY: {"10": 101.0}, TUESDAY: {"10": None}, WEDNESDAY: {}}
-    with pytest.warns(td.DataWarning, match=rf"{STALE}: 2 \(10 \(INFY\): 2 days\)"):
+    with pytest.warns(td.DataWarning, match=rf"{Problem.STALE}: 2 \(10 \(INFY\): 2 days\)"):
         found = td.daily_pnl(held(), prices=prices)
     assert rows_of(found)[1:] == [(21, 0.0, 0.0, 0.0), (22, 80.0, -4.0, 76.0)]
-    with pytest.warns(td.DataWarning, match=f"{UNPRICED}: 1"):
+    with pytest.warns(td.DataWarning, match=f"{Problem.UNPRICED}: 1"):
         found = td.daily_pnl(held(), prices={TUESDAY: {"10": 105.0}, WEDNESDAY: {"10": 105.0}})
     assert rows_of(found) == [(20, 0.0, None, None), (21, 0.0, 50.0, 50.0), (22, 80.0, -20.0, 60.0)]
     assert found.net == 110.0  # what the first day earned is in the next
@@ -168,7 +168,7 @@ def test_opening_lots_are_measured_from_the_day_before() -> None:
 
     assert td.daily_pnl(sold, opening=lots, prices=price).net == 40.0
     assert asked == [TUESDAY, MONDAY]
-    with pytest.warns(td.DataWarning, match=FROM_COST):
+    with pytest.warns(td.DataWarning, match=Problem.FROM_COST):
         assert td.daily_pnl(sold, opening=lots, prices={}).net == 80.0
 
 

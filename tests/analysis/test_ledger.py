@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import pickle
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +19,7 @@ import tradingdata as td
 from analysis_samples import DAY, TIME, book, on_day, trade, unwarned
 from cases import problems
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.results import FRACTION, LATE, MEETS, UNPRICED, UNUSED
-from tradingdata.analysis.results import IDLE as IDLE_DAY
+from tradingdata.analysis.results import Problem
 
 ID, EXPIRY, SEGMENT, ACCOUNT = CONTRACT[2], CONTRACT[3], CONTRACT[1], KEY[0]
 NEXT = DAY + dt.timedelta(days=1)
@@ -84,9 +85,9 @@ def test_a_settlement_says_until_when_time_runs() -> None:
     (settled,) = ledger.settlements
     assert (settled.trade_no, settled.order_no, settled.trade_value) == (None, None, 1400.0)
     assert unwarned(lambda: ledger.realised("2026-06-08")).realised == 0.0
-    assert problems(unwarned(lambda: td.realised_pnl(rows, settle={"41": 28}))) == [UNUSED]
+    assert problems(unwarned(lambda: td.realised_pnl(rows, settle={"41": 28}))) == [Problem.UNUSED]
     limited = td.Ledger(rows, settle={"40": 28}, until="2026-06-08")
-    assert problems(limited) == [LATE]
+    assert problems(limited) == [Problem.LATE]
     assert (unwarned(limited.realised).realised, len(limited.open_lots())) == (0.0, 1)
 
 
@@ -133,7 +134,9 @@ def test_who_gets_no_whole_share_is_named_and_stops_nobody() -> None:
     assert [
         (each.client_id, each.quantity) for each in ledger.open_lots().filter(**{ID: "11"})
     ] == [("C2", 2)]
-    assert [(issue.client_id, issue.problem) for issue in ledger.issues] == [("C1", FRACTION)]
+    assert [(issue.client_id, issue.problem) for issue in ledger.issues] == [
+        ("C1", Problem.FRACTION)
+    ]
     assert sum(each.value for each in ledger.open_lots()) == 4001.0
 
 
@@ -188,7 +191,7 @@ def test_a_bonus_that_meets_a_short_is_named() -> None:
     rows = book(trade(1, "S", 10, 1000.0), trade(2, "B", 10, 1000.0, 1, client_id="C2"))
     bonus = [lot(10, 0.0, "2026-11-20 12:00", client_id=name) for name in ("C1", "C2")]
     ledger = td.Ledger(rows, bonus)
-    assert [(issue.client_id, issue.problem) for issue in ledger.issues] == [("C1", MEETS)]
+    assert [(issue.client_id, issue.problem) for issue in ledger.issues] == [("C1", Problem.MEETS)]
     assert [(each.side, each.quantity) for each in ledger.open_lots()] == [
         *(("short", 10), ("long", 10), ("long", 10))
     ]
@@ -197,7 +200,7 @@ def test_a_bonus_that_meets_a_short_is_named() -> None:
 def test_a_lot_after_the_last_day_is_named() -> None:
     rows = book(trade(1, "B", 10, 1000.0))
     ledger = td.Ledger(rows, [lot(10, 0.0, "2026-12-01")], until=DAY)
-    assert (problems(ledger), len(ledger.open_lots())) == ([LATE], 1)
+    assert (problems(ledger), len(ledger.open_lots())) == ([Problem.LATE], 1)
 
 
 def test_days_of_prices_are_those_of_india() -> None:
@@ -248,7 +251,7 @@ def test_what_nobody_priced_is_none() -> None:
     """L19"""
     rows = book(trade(1, "B", 10, 1000.0), trade(2, "B", 5, 600.0, 1, **IDLE))
     day = unwarned(lambda: td.day_pnl(rows, prices={"10": 110.0}))
-    assert (day.unrealised, day.net, problems(day)) == (None, None, [UNPRICED])
+    assert (day.unrealised, day.net, problems(day)) == (None, None, [Problem.UNPRICED])
     assert [row.net for row in day.unpriced] == [None]
     assert day.filter(**{ID: "10"}).net == 100.0
     text = " ".join(repr(day).split())
@@ -335,7 +338,9 @@ def test_a_settlement_that_meets_an_expiry_moved_later_is_named() -> None:
     change = td.LotChange(DAY, where={ID: "40"}, replace={"expiry_date": moved})
     before = lot(50, 500.0, multiplier=1, **option)
     rows = book(made(1, "B", 1, 1.0, DAY.isoformat(), **IDLE))
-    assert problems(td.Ledger(rows, [before], changes=[change], settle={"40": 28.0})) == [LATE]
+    assert problems(td.Ledger(rows, [before], changes=[change], settle={"40": 28.0})) == [
+        Problem.LATE
+    ]
     exact = {("40", moved): 28.0}
     ledger = td.Ledger(rows, [before], changes=[change], settle=exact, until=moved)
     assert (ledger.realised().realised, problems(ledger)) == (900.0, [])
@@ -359,7 +364,7 @@ def test_a_day_of_settlements_is_a_day() -> None:
     rows = book(made(1, "B", 50, 500.0, DAY.isoformat(), **OPTION, **{EXPIRY: NEXT}))
     ledger = td.Ledger(rows, settle={"40": 28.0})
     assert (ledger.day(NEXT).net, problems(ledger.day(NEXT))) == (900.0, [])
-    assert problems(unwarned(lambda: ledger.day(NEXT + dt.timedelta(days=1)))) == [IDLE_DAY]
+    assert problems(unwarned(lambda: ledger.day(NEXT + dt.timedelta(days=1)))) == [Problem.IDLE]
 
 
 @pytest.mark.parametrize(
@@ -376,3 +381,41 @@ def test_what_is_no_option_is_named(argument: str, value: Any, message: str) -> 
     options: dict[str, Any] = {argument: value}
     with pytest.raises((TypeError, ValueError), match=message):
         td.Ledger(book(trade(1, "B", 1, 1.0)), **options)
+
+
+def test_a_lot_that_arrives_after_its_settlement_is_settled_when_it_arrives() -> None:
+    later = NEXT + dt.timedelta(days=2)
+    rows = book(*(made(n, "B", 1, 1.0, str(day), **IDLE) for n, day in ((1, DAY), (2, later))))
+    option = OPTION | {EXPIRY: NEXT, "multiplier": 1}
+    ledger = td.Ledger(rows, [lot(10, 50.0, f"{later} 11:00", **option)], settle={"40": 9.0})
+    (match,) = ledger.matches
+    assert (match.close_time, match.realised) == (dt.datetime.combine(later, dt.time(11)), 40.0)
+    rates = [td.ChargeRate(where={"settled": True}, stt_sell=0.1), td.ChargeRate()]
+    daily = unwarned(lambda: ledger.daily({"9": 1.0, "40": 5.0}, charges=rates))
+    assert [(row.day, row.realised, row.charges) for row in daily] == [
+        *((DAY, 0.0, 0.0), (later, 40.0, 9.0))
+    ]
+
+
+def test_the_unit_of_what_arrives_after_another_multiplier_changed_is_known() -> None:
+    future = {ID: "30", SEGMENT: "D", EXPIRY: NEXT, "lot_size": 1}
+    rows = book(made(1, "B", 1, 25.0, str(DAY), traded_price=1.0, **future))
+    change = td.LotChange(NEXT, where={ID: "30"}, replace={"multiplier": 40})
+    ledger = td.Ledger(rows, [lot(2, 10.0, f"{NEXT} 11:00")], changes=[change])
+    assert [row.multiplier for row in ledger.unrealised({"30": 2.0, "10": 6.0})] == [40, 1]
+
+
+def test_the_largest_amount_is_named_when_amounts_are_too_large() -> None:
+    rows = [trade(1, "B", 1, 5.0), trade(2, "B", 1, None, trade_value=1e300), trade(3, "S", 1, 4.0)]
+    with pytest.raises(OverflowError, match=r"largest is trade_value 1e\+300 in row 1 \(trade_no"):
+        td.realised_pnl(td.TradeBook(rows))
+
+
+def test_a_function_without_a_name_is_named_when_a_ledger_is_pickled() -> None:
+    ledger = td.Ledger(book(trade(1, "B", 1, 5.0)), by=lambda row: row.product)
+    assert copy.deepcopy(ledger) is ledger
+    with pytest.MonkeyPatch.context() as patch:
+        for name in {"cloudpickle", "dill"} & sys.modules.keys():
+            patch.delitem(sys.modules, name)
+        with pytest.raises(TypeError, match="by is a function without a name of its own"):
+            pickle.dumps(ledger)

@@ -13,7 +13,7 @@ import pytest
 import tradingdata as td
 from analysis_samples import DAY, TIME, at, book, on_day, paise, trade, unwarned
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.results import ATTRIBUTES, EARLIER, FRACTION, UNCHANGED
+from tradingdata.analysis.results import ATTRIBUTES, Problem
 
 ID, ISIN, PRODUCT = CONTRACT[2], ATTRIBUTES[2], KEY[-1]
 TUESDAY = DAY + dt.timedelta(days=1)
@@ -65,7 +65,7 @@ def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
     assert td.realised_pnl(book(AFTER), opening=[lot], changes=[SPLIT]).realised == 1000.0
     earlier = td.LotChange("2026-11-01", ratio=10)
     result = unwarned(lambda: td.realised_pnl(book(AFTER), opening=[lot], changes=[earlier]))
-    assert [issue.problem for issue in result.issues] == [EARLIER]
+    assert [issue.problem for issue in result.issues] == [Problem.EARLIER]
     dated = {**lot, "as_of": dt.datetime(2026, 10, 1)}
     assert td.realised_pnl(book(AFTER), opening=[dated], changes=[earlier]).realised == 1000.0
     with pytest.raises(ValueError, match="needs as_of"):
@@ -95,7 +95,7 @@ def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
     with pytest.warns(td.DataWarning, match=r"fraction of a share: 1 \(10 \(INFY\): 1/2 of one"):
         result = td.realised_pnl(book(*bought, *idle), changes=[change])
     assert held(result.filter(**{ID: "10"})) == [("2", 1, 210.0), ("3", 1, 300.0)]
-    assert [issue.problem for issue in result.issues] == [FRACTION]
+    assert [issue.problem for issue in result.issues] == [Problem.FRACTION]
     none = td.LotChange(TUESDAY, where={ID: "10"}, ratio=(1, 9))
     with pytest.warns(td.DataWarning, match="5/9 of one and no whole one"):
         result = td.realised_pnl(book(*bought, *idle), changes=[none])
@@ -131,11 +131,11 @@ def test_a_merger_joins_lots_under_the_new_id() -> None:
 )
 def test_a_change_without_its_lots_is_named(more: dict[str, Any], detail: str) -> None:
     given: dict[str, Any] = {"at": TUESDAY, "ratio": 10} | more
-    with pytest.warns(td.DataWarning, match=UNCHANGED):
+    with pytest.warns(td.DataWarning, match=Problem.UNCHANGED):
         result = td.realised_pnl(book(BEFORE, AFTER), changes=[td.LotChange(**given)])
     (issue,) = result.issues
-    assert (issue.problem, issue.detail.endswith(detail)) == (UNCHANGED, True)
-    with pytest.warns(td.DataWarning, match=UNCHANGED):
+    assert (issue.problem, issue.detail.endswith(detail)) == (Problem.UNCHANGED, True)
+    with pytest.warns(td.DataWarning, match=Problem.UNCHANGED):
         td.day_pnl(book(BEFORE, AFTER), changes=[td.LotChange(**given)])
 
 
@@ -149,12 +149,12 @@ def test_what_the_opening_has_already_is_not_missed() -> None:
     then = td.realised_pnl(sold, opening=first.open_lots.filter(**PART), changes=[renamed])
     assert (then.realised, len(then.issues)) == (1000.0, 0)
     bare = [{**row, "as_of": None} for row in first.open_lots.to_dicts()]
-    with pytest.warns(td.DataWarning, match=UNCHANGED):
+    with pytest.warns(td.DataWarning, match=Problem.UNCHANGED):
         td.realised_pnl(sold, opening=bare, changes=[renamed])
 
 
-def test_long_and_short_lots_of_one_key_are_refused() -> None:
-    """They would close each other, and neither its day nor its order is known."""
+def test_a_change_that_meets_the_other_side_stops_its_client_only() -> None:
+    """The lots would close each other, and neither the day nor the order is known."""
     bought, sold = trade(1, "B", 10, 1000.0, **INTRADAY), trade(2, "S", 10, 1100.0, 60)
     early, late = (
         td.LotChange(at(second), where=INTRADAY, replace={PRODUCT: "C"}) for second in (30, 90)
@@ -162,10 +162,14 @@ def test_long_and_short_lots_of_one_key_are_refused() -> None:
     rows = book(bought, sold)
     found = td.realised_pnl(rows, changes=[early])
     assert (found.realised, len(found.open_lots)) == (100.0, 0)
-    with pytest.raises(ValueError, match=r"leave long and short lots of 10 .*give them a time"):
-        td.realised_pnl(rows, changes=[late])
-    with pytest.raises(ValueError, match="leave long and short lots"):
-        td.day_pnl(rows, changes=[late])
+    other = trade(3, "B", 5, 500.0, **INTRADAY, client_id="C2")
+    both = unwarned(lambda: td.realised_pnl(book(bought, sold, other), changes=[late]))
+    (issue,) = both.issues
+    assert (issue.client_id, issue.problem) == ("C1", Problem.MEETS)
+    assert "give it a time before" in issue.detail
+    assert [(lot.client_id, lot.product, lot.side) for lot in both.open_lots] == [
+        *(("C1", "I", "long"), ("C1", "C", "short"), ("C2", "C", "long")),
+    ]
     both = [{name: sold[name] for name in REQUIRED} | {"quantity": 10, "value": 1.0}]
     both.append(both[0] | {"side": "short"})
     with pytest.raises(ValueError, match="opening has long and short lots of 10"):

@@ -11,7 +11,7 @@ import pytest
 import tradingdata as td
 from analysis_samples import TIME, at, book, on_day, trade, unwarned
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.results import ATTRIBUTES, ELSEWHERE, TIED
+from tradingdata.analysis.results import ATTRIBUTES, Problem
 from worlds import world
 
 EXCHANGE, ID, ISIN, PRODUCT = CONTRACT[0], CONTRACT[2], ATTRIBUTES[2], KEY[-1]
@@ -33,8 +33,8 @@ def test_bought_on_one_exchange_and_sold_on_the_other() -> None:
     with pytest.warns(td.DataWarning, match=r'same ISIN under another id: 1 .*match_by="isin"'):
         apart = td.realised_pnl(both)
     assert (apart.realised, len(apart.open_lots)) == (0.0, 2)
-    assert [issue.problem for issue in apart.issues] == [ELSEWHERE]
-    with pytest.warns(td.DataWarning, match=ELSEWHERE):
+    assert [issue.problem for issue in apart.issues] == [Problem.ELSEWHERE]
+    with pytest.warns(td.DataWarning, match=Problem.ELSEWHERE):
         td.realised_pnl(both, shorts=False)
 
 
@@ -119,7 +119,7 @@ def test_the_order_of_one_second_on_two_exchanges_is_unknown() -> None:
         SOLD._replace(trade_no="5", **{TIME: BOUGHT[TIME]}),
     )
     for rows in ((bought, sold), (sold, bought)):
-        with pytest.warns(td.DataWarning, match=TIED):
+        with pytest.warns(td.DataWarning, match=Problem.TIED):
             td.realised_pnl(book(*rows), match_by="isin")
     earlier = trade(1, "B", 1, 1.0, -60, row_no=0, **{ID: "77"})  # so rows follow time
     second, third = bought._replace(row_no=1), sold._replace(row_no=2)

@@ -1,10 +1,11 @@
-"""Random timelines against an oracle of single shares, at any moment, and cuts of one ledger."""
+"""Random timelines against an oracle in fractions, at any moment, and cuts of one ledger."""
 
 from __future__ import annotations
 
 import datetime as dt
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -13,40 +14,138 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import TIME, unwarned
-from worlds.timeline import DAYS, Key, Oracle, Timeline, key_of, shares_of, timeline
+from worlds.timeline import (
+    DAYS,
+    OPTIONS,
+    UNDATED,
+    Key,
+    Oracle,
+    Timeline,
+    key_of,
+    quantities_of,
+    timeline,
+)
 
-PAISA = Fraction(1, 100)
+ROUNDING = Fraction(60, 100)  # of all parts of a key, each to the paisa
+PERS = [(), ("by",), ("security_id", "expiry_date"), ("by", "product", "security_id")]
 
 
-def check(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> None:
-    """A cut at a moment has what the oracle has then; each part is rounded to the paisa."""
-    last = stop.date() - dt.timedelta(days=stop.time() == dt.time())
-    oracle = Oracle(made, stop, max(ledger.until, last))
-    held = {key: shares for key, shares in oracle.held.items() if not key[2] or key[2] >= last}
-    counts = Counter(
-        (key, share.sign, share.time) for key, shares in held.items() for share in shares
-    )
+def state(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> Oracle:
+    """What the oracle has before a moment, as far as the ledger's time runs."""
+    return Oracle(made, stop, max(ledger.until, (stop - dt.timedelta(microseconds=1)).date()))
+
+
+def same_amounts(found: dict[Any, Fraction], expected: dict[Any, Fraction]) -> None:
+    for key in {*found, *expected}:
+        assert abs(found.get(key, 0) - expected.get(key, 0)) <= ROUNDING, key
+
+
+def check_lots(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> None:
+    """A cut at a moment has the lots that the oracle has then, and their value at any prices."""
+    last = (stop - dt.timedelta(microseconds=1)).date()
+    lots = [
+        (key, lot)
+        for key, of_key in state(made, ledger, stop).held.items()
+        for lot in of_key
+        if not key[2] or key[2] >= last
+    ]
+    at = last if stop.time() == dt.time() else stop
+    found = [*ledger.open_lots(at)]
+    signs = [1 if lot.side == "long" else -1 for lot in found]
+    counts: Counter[Any] = Counter()
     costs: dict[Key, Fraction] = defaultdict(Fraction)
-    for key, shares in held.items():
-        costs[key] += sum(share.sign * share.cost for share in shares)
-    found, found_costs = shares_of(ledger.open_lots(stop if stop.time() != dt.time() else last))
-    assert found == counts
-    for key in {*costs, *found_costs}:
-        assert abs(costs[key] - found_costs[key]) <= PAISA * 40
+    for lot, sign in zip(found, signs, strict=True):
+        counts[key_of(lot), sign, lot.time or UNDATED] += lot.quantity
+        costs[key_of(lot)] += sign * Fraction(repr(lot.value))
+    assert counts == quantities_of(lots)
+    expected: dict[Key, Fraction] = defaultdict(Fraction)
+    worth: dict[Key, Fraction] = defaultdict(Fraction)
+    for key, lot in lots:
+        expected[key] += lot.sign * lot.cost
+        price = 17 * lot.quantity * made.unit(key[1], stop - dt.timedelta(microseconds=1))
+        worth[key] += lot.sign * (price - lot.cost)
+    same_amounts(costs, expected)
+    valued = unwarned(partial(ledger.unrealised, lambda row: 17.0, at))
+    same_amounts({key_of(row): Fraction(repr(row.unrealised)) for row in valued}, worth)
 
 
 def check_day(made: Timeline, ledger: td.Ledger, day: dt.date) -> None:
     after = dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1)
-    oracle = Oracle(made, after, max(ledger.until, day))
-    realised: dict[Key, Fraction] = defaultdict(Fraction)
-    for (key, on), amount in oracle.realised.items():
-        if on == day:
-            realised[key] += amount
-    found: dict[Key, Fraction] = defaultdict(Fraction)
-    for row in unwarned(partial(ledger.realised, day)):
-        found[key_of(row)] += Fraction(repr(row.realised))
-    for key in {*realised, *found}:
-        assert abs(realised[key] - found[key]) <= PAISA * 40, (key, day)
+    of_days = state(made, ledger, after).realised
+    rows = unwarned(partial(ledger.realised, day))
+    found = {key_of(row): Fraction(repr(row.realised)) for row in rows}
+    same_amounts(found, {key: amount for (key, on), amount in of_days.items() if on == day})
+
+
+def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
+    """Each day has what was realised on it and what is open then, at the last price that is known.
+
+    Prices are those of a function or of a mapping of days, and some are missing.
+    """
+    prices: Any = {
+        day: {
+            one: float(rng.randint(5, 90)) for one in ("10", "11", "12", "30") if rng.random() < 0.8
+        }
+        | {("40", expiry): 30.0 for expiry, _ in OPTIONS}
+        for day in DAYS
+    }
+
+    def price(day: dt.date, security: str | None, expiry: dt.date | None) -> float | None:
+        of_day = prices.get(day, {})
+        found: float | None = of_day.get((security, expiry), of_day.get(security))
+        return found
+
+    per = rng.choice(PERS)
+    by_function = partial(price_of_row, price)
+    daily = unwarned(partial(ledger.daily, rng.choice([prices, by_function]), days=DAYS, per=per))
+    found = {(group_of(row, per), row.day): row for row in daily}
+    for day in DAYS:
+        after = dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1)
+        oracle = state(made, ledger, after)
+        realised: dict[Any, Fraction] = defaultdict(Fraction)
+        worth: dict[Any, Fraction] = defaultdict(Fraction)
+        unknown = set()
+        for (key, on), amount in oracle.realised.items():
+            realised[group_of_key(key, per)] += amount if on == day else 0
+        for key, lots in oracle.held.items():
+            days = [one for one in DAYS if oracle.seen.get(key, day) <= one <= day]
+            known = [price(one, key[1], key[2]) for one in days]
+            last = next((one for one in reversed(known) if one is not None), None)
+            for lot in lots if not key[2] or key[2] >= day else ():
+                unit = made.unit(key[1], after - dt.timedelta(microseconds=1))
+                value = Fraction(last or 0) * lot.quantity * unit
+                worth[group_of_key(key, per)] += lot.sign * (value - lot.cost)
+                unknown |= {group_of_key(key, per)} if last is None else set()
+        for group in {*worth, *realised, *(group for group, on in found if on == day)}:
+            row = found.get((group, day))
+            assert abs((row.realised if row else 0) - realised[group]) <= ROUNDING
+            if row is None or row.unrealised is not None:
+                assert group not in unknown
+                assert abs((row.unrealised if row else 0) - worth[group]) <= ROUNDING
+            else:
+                assert group in unknown
+    totals: dict[Any, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+    for row in daily:  # net adds up to what was realised and what is unrealised, exactly
+        total = totals[group_of(row, per)]
+        total[0] += Fraction(repr(row.realised))
+        total[1] += Fraction(repr(row.net or 0.0))
+        if row.unrealised is not None:
+            assert total[1] == total[0] + Fraction(repr(row.unrealised))
+
+
+def price_of_row(
+    price: Callable[[dt.date, Any, Any], float | None], day: dt.date, row: Any
+) -> float | None:
+    return price(day, row.security_id, row.expiry_date)
+
+
+def group_of(row: Any, per: tuple[str, ...]) -> tuple[Any, ...]:
+    return row.client_id, *(row[name] for name in sorted(per))
+
+
+def group_of_key(key: Key, per: tuple[str, ...]) -> tuple[Any, ...]:
+    names = {"security_id": key[1], "expiry_date": key[2], "by": key[3], "product": "C"}
+    return key[0], *(names[name] for name in sorted(per))
 
 
 def ledger_of(made: Timeline) -> td.Ledger | None:
@@ -54,7 +153,7 @@ def ledger_of(made: Timeline) -> td.Ledger | None:
     try:
         return td.Ledger(td.TradeBook(made.trades), **made.arguments)
     except ValueError as error:
-        if "long and short lots" not in str(error):
+        if "opening has long and short lots" not in str(error):
             raise
         assert Oracle(made, dt.datetime.max, dt.date(9000, 1, 1)).sides
         return None
@@ -64,7 +163,7 @@ def ledger_of(made: Timeline) -> td.Ledger | None:
     "seed",
     [0, 50, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(100, 1000, 50))],
 )
-def test_every_moment_is_what_single_shares_have(seed: int) -> None:
+def test_every_moment_is_what_the_oracle_has(seed: int) -> None:
     checked = 0
     for number in range(seed, seed + 50):
         rng = random.Random(number)
@@ -72,12 +171,13 @@ def test_every_moment_is_what_single_shares_have(seed: int) -> None:
         ledger = ledger_of(made)
         if ledger is None:
             continue
-        for day in rng.sample(DAYS, 4):
+        check_days(made, ledger, rng)
+        for day in rng.sample(DAYS, 3):
             if day >= min(row[TIME] for row in made.trades).date():
                 checked += 1
                 check_day(made, ledger, day)
-                check(made, ledger, dt.datetime.combine(day, dt.time(12, 0, 1)))
-                check(made, ledger, dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1))
+                check_lots(made, ledger, dt.datetime.combine(day, dt.time(12, 0, 1)))
+                check_lots(made, ledger, dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1))
     assert checked > 50
 
 

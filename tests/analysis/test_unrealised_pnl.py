@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import TRADE, book, on_day, paise, trade, trades
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
-from tradingdata.analysis.results import UNUSED
+from tradingdata.analysis.results import Problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
@@ -257,7 +257,7 @@ def test_a_key_of_another_expiry_is_named() -> None:
         td.realised_pnl(later, settle=wrong),
         td.positions(rows, multipliers=wrong),
     ):
-        assert UNUSED in {issue.problem for issue in result.issues}
+        assert Problem.UNUSED in {issue.problem for issue in result.issues}
     assert len(td.day_pnl(rows, prices={("10", expiry[EXPIRY]): 1.0}).issues) == 0
 
 

@@ -7,7 +7,8 @@ from .charge_rates import ChargeRate
 from .charging import charges
 from .events import LotChange
 from .keys import Keyed, OfOrder
-from .ledger import Ledger, daily_pnl, day_pnl, realised_pnl, unrealised_pnl
+from .ledger import Ledger
+from .pnl import daily_pnl, day_pnl, realised_pnl, unrealised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .reconciliation import OrderCheck, Reconciliation, reconcile

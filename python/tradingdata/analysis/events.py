@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime, time, tzinfo
 from fractions import Fraction
@@ -49,26 +50,18 @@ from .keys import (
     Key,
     Lead,
     contract_of,
-    kind_of,
     missing_expiries,
 )
 from .results import (
-    ALIKE,
     ATTRIBUTES,
-    DIFFERENT,
-    ELSEWHERE,
-    FREE,
-    IDLE,
     LONG,
-    NO_EXPIRY,
-    NO_ISIN,
     NO_KEY,
     SHORT,
-    UNCHANGED,
-    UNPROVED,
+    Column,
     Lot,
     Lots,
     Note,
+    Problem,
     RealisedPnl,
     about,
     unused,
@@ -250,7 +243,8 @@ class LotChange:
 
     A split, a merger, a new ISIN, another series or exchange, a conversion of the product: lots
     keep their value, time and trade number. A bonus is no change, but an opening lot of value 0
-    with the time of its allotment.
+    with the time of its allotment. Lots that would become such of which there are lots of the other
+    side stay as they are, with an issue.
 
     Attributes:
         at: The moment, as a time, or as a day at whose beginning it is; also ISO text.
@@ -288,8 +282,7 @@ class LotChange:
     add: float | None = None
 
     def __post_init__(self) -> None:
-        self._moment()
-        self._ratio()
+        _ = self._moment(), self.share  # raise for values that are none
         for name in ("where", "replace", "into"):
             value = getattr(self, name)
             if not isinstance(value, Mapping) and (value is not None or name != "into"):
@@ -311,6 +304,11 @@ class LotChange:
                 raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
         if self.cash is not None:
             object.__setattr__(self, "cash", amount("cash", self.cash))
+            if self.share.denominator == 1:
+                raise ValueError(
+                    f"cash is paid for a fraction of a share, which a ratio of {self.share} never "
+                    "leaves: leave it out, or pass what is paid for each share held as `add`"
+                )
         if self.add is not None:
             object.__setattr__(self, "add", amount("add", self.add, signed=True))
         if self.renews_multiplier and self.quantity is not None:
@@ -331,11 +329,6 @@ class LotChange:
         """Whether it replaces the multiplier of its lots."""
         return "multiplier" in self.replace or "multiplier" in (self.into or {})
 
-    @property
-    def share(self) -> Fraction:
-        """``ratio`` as a fraction."""
-        return self._ratio()
-
     def _moment(self) -> datetime:
         problem = f"at must be a date, a time or ISO text, not {shown(self.at)}"
         try:
@@ -346,8 +339,10 @@ class LotChange:
             raise TypeError(problem)
         return at if isinstance(at, datetime) else datetime.combine(at, time.min)
 
-    def _ratio(self) -> Fraction:
-        pair: Any = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
+    @property
+    def share(self) -> Fraction:
+        """``ratio`` as a fraction."""
+        pair = self.ratio if isinstance(self.ratio, Sequence) else (self.ratio,)
         is_valid = [isinstance(part, Rational) and not isinstance(part, bool) for part in pair]
         if not 1 <= len(pair) <= 2 or not all(is_valid):
             raise TypeError(f"ratio must be an int, a Fraction or a pair, not {shown(self.ratio)}")
@@ -374,7 +369,9 @@ def under(lot: Lot, contract: Key) -> Lot:
 
 def unmet(change: LotChange, lacks: str) -> Note:
     """Returns the issue of a change that did not find its lots."""
-    return Note(NO_KEY, UNCHANGED, f"change of {change.at}, where {dict(change.where)}: {lacks}")
+    return Note(
+        NO_KEY, Problem.UNCHANGED, f"change of {change.at}, where {dict(change.where)}: {lacks}"
+    )
 
 
 # -- ISINs --
@@ -435,7 +432,7 @@ def by_isin(
         if is_isin(key[-1]):
             roots[root(of_id)] = root(of_isin)
         elif key[-1]:
-            notes.append(about(Lead(*key[:-1]), NO_ISIN, f"{key[-1]!r}; matched by its id"))
+            notes.append(about(Lead(*key[:-1]), Problem.NO_ISIN, f"{key[-1]!r}; matched by its id"))
     ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
     moments = groups.extremes(_TIME, True)
     for key, moment, row in zip(keys, moments, groups.last(), strict=True):
@@ -499,7 +496,7 @@ def elsewhere(pnl: RealisedPnl) -> list[Note]:
         if len(both) == 2 and both[True].key != both[False].key:
             places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))
             text = f'{" and ".join(places)}: match_by="isin" closes them'
-            notes.append(Note(both[True], ELSEWHERE, text))
+            notes.append(Note(both[True], Problem.ELSEWHERE, text))
     return notes
 
 
@@ -509,51 +506,34 @@ _UNSAID = -1  # from the core: no trade has a price and a value, or a lot size
 _ROWS = 5  # rows listed in an issue, at most
 
 
-class Facts:
-    """What is known of the keys of rows.
-
-    In columns, since an object for each key would take longer than matching its trades.
-
-    Attributes:
-        keys: The columns of the key.
-        multipliers: The multiplier of each key; None: not proved.
-    """
-
-    def __init__(self, rows: Slice, groups: Groups, multipliers: list[int | None]) -> None:
-        self._rows, self._groups = rows, groups
-        self.keys: list[list[Any]] = rows.cells(groups.first(), KEY)
-        self.multipliers = multipliers
-
-    def column(self, name: str) -> list[Any]:
-        """Returns a column of the key."""
-        return self.keys[KEY.index(name)]
-
-    def contracts(self) -> list[Key]:
-        """Returns the contract of each key."""
-        return list(zip(*map(self.column, CONTRACT), strict=True))
-
-    @cached_property
-    def leads(self) -> list[Lead]:
-        """The leading columns of each key, with the names of its last row."""
-        return list(map(Lead, *self.keys, *self._rows.cells(self._groups.last(), NAMES)))
-
-    @cached_property
-    def kinds(self) -> list[str]:
-        """What each key is."""
-        name = ATTRIBUTES[0]
-        (strikes,) = self._rows.cells(self._groups.last(), [name])
-        if max(self._groups.likenesses(name), default=0) > SOME_MISSING:
-            columns = zip(self._rows.column(name), self._groups.numbers(), strict=True)
-            for strike, number in columns:  # the last known one counts
-                strikes[number] = strikes[number] if strike is None else strike
-        return list(map(kind_of, self.column(CONTRACT[-1]), strikes))
-
-
 class Proof(NamedTuple):
     """The multiplier of a contract, or why there is none."""
 
     multiplier: int | None
     lacks: str = ""
+
+
+def strikes_of(
+    rows: Slice, groups: Groups, numbers: Callable[[], Sequence[int]], *, are_changed: bool = False
+) -> list[float | None]:
+    """Returns the strike price of each key, the last that is known.
+
+    ``are_changed`` says that rows behind those that are grouped may have other ones.
+    """
+    name = ATTRIBUTES[0]
+    strikes: list[float | None]
+    (strikes,) = rows.cells(groups.last(), [name])
+    if are_changed or max(groups.likenesses(name), default=0) > SOME_MISSING:
+        of_rows = numbers()
+        strikes += [None] * (max(of_rows, default=-1) + 1 - len(strikes))
+        for strike, number in zip(rows.column(name), of_rows, strict=True):
+            strikes[number] = strikes[number] if strike is None else strike
+    return strikes
+
+
+def average_of(quantity: int, value: int, multiplier: int | None, scale: int) -> float | None:
+    """Returns the average price of a quantity that was traded for a value."""
+    return value / (scale * quantity * multiplier) if quantity and multiplier else None
 
 
 class Events:
@@ -564,7 +544,7 @@ class Events:
         sent: The opening lots, then the trades, as they were sent.
         rows: The same rows, in which shares of one ISIN have one id if they are matched by it.
         opening: Number of opening lots.
-        day: The day, if only its trades count.
+        day: The day, if only its trades are here.
         days: The days of the trades.
         same: The contracts that are one security, by the contract that stands for them.
         notes: The issues found so far.
@@ -574,7 +554,6 @@ class Events:
     def __init__(
         self,
         trades: TradeBook,
-        day: date | str | None,
         buy: str,
         sell: str,
         *,
@@ -582,14 +561,11 @@ class Events:
         lots: Sequence[Lot] = (),
         timed: bool = True,
     ) -> None:
-        """Reads trades, those of ``day`` only.
-
-        All trades must be complete; their times only with ``timed`` or if there is a day.
-        """
+        """Reads trades, which must be complete; their times only with ``timed``."""
         self.trades = trades
         rows = rows_in("trades", trades, TradeBook)
-        self.day = None if day is None else day_from(day)
-        require_fills(rows, buy, sell, timed=timed or self.day is not None)
+        require_fills(rows, buy, sell, timed=timed)
+        self.day: date | None = None
         self.notes: list[Note] = []
         self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(rows)
@@ -601,12 +577,22 @@ class Events:
         self._by_key = rows, Groups([rows], KEY)
         expiries = _missing_expiries(*self._by_key)
         self.rows = self.sent = patched(rows, expiries)
-        self.completed = set(expiries)
+        self._completed = set(expiries)
         self.same: Same = {}
-        if self.day is not None:
-            require_known(self.day, self.days, self.lots)
-            self.notes += idle(self.day, self.days)
-            self._keep(self.traded(self.day))
+
+    def on(self, day: date | str | None) -> Events:
+        """Returns the trades of a day only, for which there must be no lots; all if it is None."""
+        if day is None:
+            return self
+        of_day = copy(self)
+        of_day.day = day_from(day)
+        require_known(of_day.day, self.days, self.lots)
+        of_day.notes = self.notes + idle(of_day.day, self.days)
+        at = self.traded(of_day.day)
+        of_day.rows = of_day.sent = self.rows.take(at)
+        of_day._numbers = [self._numbers[row] for row in at]
+        of_day._completed = {new for new, row in enumerate(at) if row in self._completed}
+        return of_day
 
     def joined(self, more: Sequence[Trade] = ()) -> dict[Key, Key]:
         """Makes shares of one ISIN one security, also with lots that changes make of others.
@@ -628,16 +614,6 @@ class Events:
         numbers = groups.numbers()[self.opening :]
         return [row for row, number in enumerate(numbers, self.opening) if wanted[number]]
 
-    def _keep(self, rows: Sequence[int]) -> None:
-        """Drops all rows but these, which are in their order."""
-        if len(rows) == len(self._numbers):
-            return
-        is_one = self.rows is self.sent
-        self.sent = self.sent.take(rows)
-        self.rows = self.sent if is_one else self.rows.take(rows)
-        self._numbers = list(map(self._numbers.__getitem__, rows))
-        self.completed = {at for at, row in enumerate(rows) if row in self.completed}
-
     def where(self, row: int) -> str:
         """Returns how a message names a row: as the caller's book numbers it."""
         number = self._numbers[row]
@@ -650,24 +626,33 @@ class Events:
             self._by_key = self.rows, Groups([self.rows], KEY)
         return self._by_key[1]
 
-    def leads(self) -> list[Any]:
-        """Returns the leading columns of each key, with the names of its last row."""
-        first, last = self.by_key.first(), self.by_key.last()
-        return [(self.rows, first, KEY), (self.rows, last, NAMES)]
+    def all_keys(self) -> list[Key]:
+        """Returns the keys of the rows."""
+        return list(zip(*self.rows.cells(self.by_key.first(), KEY), strict=True))
 
-    def facts(self) -> Facts:
-        """Returns what is known of each key, and notes what is not."""
-        rows, groups = self.rows, self.by_key
-        proofs = multipliers_of(rows, groups, self.where, given=self.given, lots=self.lots)
-        facts = Facts(rows, groups, [proof.multiplier for proof in proofs])
-        for number, proof in enumerate(proofs):
+    def leading(self) -> list[Column]:
+        """Returns the leading columns of each key, with the names of its last row."""
+        return [(self.rows, self.by_key.first(), KEY), (self.rows, self.by_key.last(), NAMES)]
+
+    @cached_property
+    def proofs(self) -> list[Proof]:
+        """The multiplier of each key."""
+        return multipliers_of(self.rows, self.by_key, self.where, given=self.given, lots=self.lots)
+
+    def all_notes(self) -> list[Note]:
+        """Returns the issues found so far, and those of keys and rows."""
+        names = self.rows.cells(self.by_key.last(), NAMES)
+        leads = [Lead(*key, *of_key) for key, *of_key in zip(self.all_keys(), *names, strict=True)]
+        notes = [*self.notes]
+        for lead, proof in zip(leads, self.proofs, strict=True):
             if proof.multiplier is None:
-                self.notes.append(about(facts.leads[number], UNPROVED, proof.lacks))
-        self.notes += self.odd_rows(groups.numbers, facts.leads)
-        self.notes += self.odd_keys(groups, facts.leads)
+                notes.append(about(lead, Problem.UNPROVED, proof.lacks))
+        notes += self.odd_rows(self.by_key.numbers, leads)
+        notes += self.odd_keys(self.by_key, leads)
         if self.given is not None:
-            self.notes += unused("multipliers", self.given.unmatched(facts.contracts()))
-        return facts
+            contracts = [lead.contract for lead in leads]
+            notes += unused("multipliers", self.given.unmatched(contracts))
+        return notes
 
     def of_rows(
         self, problem: str, rows: Iterable[int], numbers: Sequence[int], leads: Sequence[Lead]
@@ -685,10 +670,10 @@ class Events:
     @cached_property
     def odd(self) -> dict[str, list[int]]:
         """The rows that took the expiry of their id, and those at a price of 0."""
-        problems = {NO_EXPIRY: sorted(self.completed), FREE: []}
+        problems = {Problem.NO_EXPIRY: sorted(self._completed), Problem.FREE: []}
         if len(self.rows.where([("traded_price", "eq", "all", False, [0.0])])):
             prices = enumerate(self.rows.column("traded_price"))
-            problems[FREE] = [row for row, price in prices if price == 0]
+            problems[Problem.FREE] = [row for row, price in prices if price == 0]
         return problems
 
     def odd_rows(
@@ -708,7 +693,7 @@ class Events:
     def odd_keys(self, groups: Groups, leads: Sequence[Lead]) -> list[Note]:
         """Returns the issues of keys whose rows disagree, and of codes that look alike."""
         notes = [
-            Note(leads[number], DIFFERENT, f"{leads[number]} has several {name}")
+            Note(leads[number], Problem.DIFFERENT, f"{leads[number]} has several {name}")
             for name in ATTRIBUTES[:2]
             for number, likeness in enumerate(groups.likenesses(name))
             if likeness & VARIOUS
@@ -721,7 +706,7 @@ class Events:
             for codes in spelled.values():
                 if len(codes) > 1:
                     text = f"{name} {' and '.join(map(repr, codes))} count as different"
-                    notes.append(Note(NO_KEY, ALIKE, text, len(codes)))
+                    notes.append(Note(NO_KEY, Problem.ALIKE, text, len(codes)))
         return notes
 
 
@@ -738,7 +723,7 @@ def idle(day: date, days: Sequence[date]) -> list[Note]:
     if day in days:
         return []
     text = f"none on {day}" + (f"; the book has {days_text(days)}" if days else "")
-    return [Note(NO_KEY, IDLE, text)]
+    return [Note(NO_KEY, Problem.IDLE, text)]
 
 
 def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:

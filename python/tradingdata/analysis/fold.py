@@ -7,14 +7,17 @@ there are, what a change makes of lots, and what is known of rows, keys and mult
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from functools import cached_property, partial
 from heapq import heappop, heappush
+from itertools import accumulate, pairwise
 from math import floor
-from typing import Any, NamedTuple
+from operator import add, sub
+from typing import Any, NamedTuple, TypedDict
 
 from .. import _core
 from .._core import Groups, Slice, Trade
@@ -28,6 +31,7 @@ from .events import (
     agreed_unit,
     moments_of,
     multipliers_of,
+    strikes_of,
     under,
     unmet,
     wall_clock,
@@ -36,6 +40,8 @@ from .inputs import (
     IST,
     PRODUCTS,
     Lookup,
+    Multipliers,
+    Prices,
     as_conditions,
     chosen,
     day_from,
@@ -45,7 +51,6 @@ from .keys import (
     KEY,
     KEYED,
     NAMES,
-    SOME_MISSING,
     Key,
     Lead,
     contract_of,
@@ -55,16 +60,13 @@ from .keys import (
 )
 from .results import (
     ATTRIBUTES,
-    EARLIER,
-    FRACTION,
-    LATE,
     LONG,
-    MEETS,
     NO_KEY,
     SHORT,
     Lot,
     Lots,
     Note,
+    Problem,
     about,
     unused,
 )
@@ -97,14 +99,45 @@ class _Finer(Exception):
         self.decimals = decimals
 
 
-def folded(events: Events, targets: Mapping[Key, Key], options: Mapping[str, Any]) -> Run:
+By = str | Mapping[str, str | None] | Callable[[Trade], str | None]
+
+
+class Options(TypedDict, total=False):
+    """The options of a ``Ledger``, which its shorthands take too."""
+
+    changes: Sequence[LotChange]
+    settle: Prices | None
+    multipliers: Multipliers | None
+    match_by: str
+    shorts: bool | Collection[str]
+    until: date | str | None
+    by: By | None
+    buy: str
+    sell: str
+
+
+def folded(events: Events, targets: Mapping[Key, Key], options: Options) -> Run:
     """Returns the fold of all events."""
-    decimals = _core.decimals_of([(events.rows, "trade_value")])
+    with _largest_named(events):
+        decimals = _core.decimals_of([(events.rows, "trade_value")])
     while True:
         try:
             return Run(events, targets, options, decimals)
         except _Finer as finer:
             decimals = finer.decimals
+
+
+@contextmanager
+def _largest_named(events: Events) -> Iterator[None]:
+    """Adds the largest amount to the error of the core about amounts that are too large."""
+    try:
+        yield
+    except OverflowError as error:
+        sizes = [abs(value) for value in events.rows.column("trade_value")]
+        row = max(range(len(sizes)), key=sizes.__getitem__)
+        largest = f"trade_value {events.rows[row].trade_value} in {events.where(row)}"
+        number = events.rows[row].trade_no
+        raise OverflowError(f"{error}: the largest is {largest} (trade_no {number!r})") from None
 
 
 def joining(row: Trade) -> Key:
@@ -124,6 +157,13 @@ class _Part(NamedTuple):
     value: int
 
 
+class _Taken(NamedTuple):
+    """A lot, and the quantity of it that changes."""
+
+    part: _Part
+    quantity: int
+
+
 class Run:
     """The fold, from its first event to its last, and what it knows of rows and keys.
 
@@ -139,7 +179,7 @@ class Run:
     """
 
     def __init__(
-        self, events: Events, targets: Mapping[Key, Key], options: Mapping[str, Any], decimals: int
+        self, events: Events, targets: Mapping[Key, Key], options: Options, decimals: int
     ) -> None:
         self._events, self._targets, self._options = events, targets, options
         self.buy, self._sell = options["buy"], options["sell"]
@@ -162,16 +202,16 @@ class Run:
         renewed = {moment_at(at) for at, change in changes if change.renews_multiplier}
         self.spans = [-EVER, *sorted(renewed)]
         self._units = [self._proofs(0)]
-        self._pending: dict[int, int | None] = {}  # multipliers of keys, while one changes
-        self.fold = self.groups.fold(
-            self.buy, decimals, events.opening, self._may_short(), self._origin()
-        )
+        self._reopened: set[int] = set()  # keys of lots that changes of one moment made
+        may_short, origin = self._may_short(), self._origin()
+        with _largest_named(events):
+            self.fold = self.groups.fold(self.buy, decimals, events.opening, may_short, origin)
         self._count, self._renewing = 0, False
         self._go(changes)
 
     # -- before the first event --
 
-    def _group(self, by: Any) -> None:
+    def _group(self, by: By | None) -> None:
         """Groups the rows by key, and by what ``by`` says of them."""
         events, labels = self._events, []
         names: list[str | None] = []
@@ -276,11 +316,15 @@ class Run:
                 self.notes.append((-EVER, unmet(change, f"it is after the last day, {end}")))
         while self._waiting:
             moment, rank, _, event = heappop(self._waiting)
-            self.fold.run(min(moment + (rank == _SETTLEMENT), self.stop))
+            self._run(min(moment + (rank == _SETTLEMENT), self.stop))
             event(moment)
             if rank == _CHANGE and (not self._waiting or self._waiting[0][:2] != (moment, rank)):
                 self._changes_end(moment)
-        self.fold.run(self.stop)
+        self._run(self.stop)
+
+    def _run(self, moment: int) -> None:
+        with _largest_named(self._events):
+            self.fold.run(moment)
 
     def _await(self, moment: int, rank: int, event: Callable[[int], None]) -> None:
         self._count += 1
@@ -302,7 +346,7 @@ class Run:
             moment = since = at
             if at >= self._end:
                 text = f"its time is {time_of(at)}, after the last day, {self.until}"
-                self.notes.append((-EVER, about(lead_of(self.row(row)), LATE, text)))
+                self.notes.append((-EVER, about(lead_of(self.row(row)), Problem.LATE, text)))
                 return
         rank = _OLDER if moment == -EVER else _ARRIVAL
         self._await(moment, rank, partial(self._open, row, lot, at, since))
@@ -318,9 +362,11 @@ class Run:
                     "the quantity that both have, which is no longer open"
                 )
             text = f"it is {lot.side}, of {time_of(since)}, and left out"
-            self.notes.append((since, about(lead, MEETS, text)))
+            self.notes.append((since, about(lead, Problem.MEETS, text)))
             return
         value = int(Fraction(repr(lot.value)) * self._unit)
+        if lot.multiplier and len(self._units) > 1:
+            self._agree(key, lot.multiplier)
         self.fold.put(row, key, is_long, lot.quantity, value, time, since)
         self._late(key, moment, since)
 
@@ -338,12 +384,12 @@ class Run:
     @cached_property
     def _last_trades(self) -> dict[Key, int]:
         """The moment of the last trade of each contract that expires."""
-        last: dict[Key, int] = {}
-        ends = self.groups.extremes("exch_trade_time", True)
-        for contract, at in zip(self._contracts(), ends, strict=False):
-            if contract[-1] is not None and at is not None and moment_at(at) < self.stop:
-                last[contract] = max(last.get(contract, -EVER), moment_at(at))
-        return last
+        trades = self._events.rows[self._events.opening :]
+        groups = Groups([trades], CONTRACT)
+        contracts = zip(*trades.cells(groups.first(), CONTRACT), strict=True)
+        ends = map(moment_at, groups.extremes("exch_trade_time", True))
+        pairs = zip(contracts, ends, strict=True)
+        return {contract: at for contract, at in pairs if contract[-1] and at < self.stop}
 
     def _late(self, key: int, moment: int, since: int) -> None:
         """Settles a lot that arrives when its contract has been settled."""
@@ -366,17 +412,11 @@ class Run:
         time = datetime.combine(contract[-1], _SETTLED_AT)
         if self._zone is not None:
             time = time.replace(tzinfo=IST).astimezone(self._zone)
+        if time_of(at).date() > time.date():  # of a lot that arrives later
+            time = time_of(at).replace(tzinfo=self._zone)
         for part in self._parts(*map(self.fold.held, held)):
             value = price * part.quantity * (multiplier or 0)
-            settlement = self.row(part.row)._replace(
-                txn_type=self._sell if part.is_long else self.buy,
-                trade_no=None,
-                order_no=None,
-                quantity=part.quantity,
-                traded_price=None,  # a settlement price does not prove the multiplier
-                trade_value=float(value),
-                exch_trade_time=time,
-            )
+            settlement = self._closing(part, part.quantity, value, time)
             closing = self._add(settlement, part.key)
             self.settled[closing] = settlement
             self.fold.close(closing, part.key, part.quantity, self._whole(value), at)
@@ -409,150 +449,154 @@ class Run:
             if self._begin is None:
                 raise ValueError(f"the lot of {lead} needs as_of: what changes are in it?")
             text = f"{change.at} is before the first trade, and the lot has no as_of"
-            self.notes.append((moment, about(lead, EARLIER, text)))
+            self.notes.append((moment, about(lead, Problem.EARLIER, text)))
             due.remove(part)
             is_earlier = True
+        of_holders: dict[Key, list[_Part]] = {}  # whatever `by` says of their lots
+        for part in due:
+            of_holders.setdefault(self.key(part.key)[:-1], []).append(part)
         most = change.quantity
-        of_holders: dict[tuple[Key, bool], list[tuple[_Part, int]]] = {}
-        for part in self._by_holder(due):
-            taken = part.quantity if most is None else min(most, part.quantity)
-            most = None if most is None else most - taken
-            if taken:
-                holder = self.key(part.key)[:-1], part.is_long
-                of_holders.setdefault(holder, []).append((part, taken))
+        holdings: dict[tuple[Key, bool], list[_Taken]] = {}
+        for holder, lots in of_holders.items():
+            for part in sorted(lots, key=lambda part: part.time):
+                taken = part.quantity if most is None else min(most, part.quantity)
+                most = None if most is None else most - taken
+                if taken:
+                    holdings.setdefault((holder, part.is_long), []).append(_Taken(part, taken))
         begins = self._begin is None or moment <= self._begin
         is_awaited = any(rank == _ARRIVAL for _, rank, *_ in self._waiting)  # as of a later moment
-        if (most or not of_holders) and not is_earlier and (parts or not (begins and is_awaited)):
+        if (most or not holdings) and not is_earlier and (parts or not (begins and is_awaited)):
             lacks = (
-                f"{most} of {change.quantity} not held" if most and of_holders else "no lot matches"
+                f"{most} of {change.quantity} not held" if most and holdings else "no lot matches"
             )
             self.notes.append((moment, unmet(change, lacks)))
-        for lots in of_holders.values():
-            self._change_held(change, moment, lots)
+        for holding in holdings.values():
+            self._change_held(change, moment, holding)
 
-    def _by_holder(self, parts: list[_Part]) -> list[_Part]:
-        """Returns lots by key without ``by``, the oldest first, as they are held."""
-        if len(set(self.keys[-1])) < 2:
-            return parts
-        places: dict[Key, int] = {}
-        for part in parts:
-            places.setdefault(self.key(part.key)[:-1], len(places))
-        return sorted(parts, key=lambda part: (places[self.key(part.key)[:-1]], part.time))
-
-    def _change_held(self, change: LotChange, moment: int, lots: list[tuple[_Part, int]]) -> None:
+    def _change_held(self, change: LotChange, moment: int, lots: list[_Taken]) -> None:
         """Ends what changes of a holding, and opens what it becomes."""
-        ratio, total = change.share, sum(taken for _, taken in lots)
-        whole, rest = divmod(ratio * total, 1)
-        is_second = change.into is not None
-        lead = lead_of(self.row(lots[0][0].row))
-        if rest and not (whole or change.cash is not None):
+        quantities = [taken for _, taken in lots]
+        whole, rest = divmod(change.share * sum(quantities), 1)
+        is_second, is_none = change.into is not None, not whole and change.cash is None
+        fields = change.replace if change.into is None else change.into
+        lead = lead_of(self.row(lots[0].part.row))
+        if is_none:
             effect = "no second lot" if is_second else "its lots stay as they are"
             text = f"{rest} of one and no whole one from {change.at}, so {effect}"
-            self.notes.append((moment, about(lead, FRACTION, text)))
+            self.notes.append((moment, about(lead, Problem.FRACTION, text)))
             if not is_second:
                 return
-        moved_part = Fraction(repr(change.cost)) if is_second else Fraction(1)
-        if is_second and not whole and change.cash is None:
-            moved_part = Fraction(0)
-        fields = change.replace if change.into is None else change.into
-        held = added = value_before = kept_before = 0
-        moved: list[list[int]] = []  # the value of each lot that its new lot has
-        opened: list[tuple[_Part, int, int, Mapping[str, Any]]] = []
-        places: list[int] = []
-        for part, taken in lots:
-            value = floor(Fraction(part.value * taken, part.quantity))
-            left = part.value - value
-            held += taken
-            more = _half_up(Fraction(repr(change.add or 0)) * self._unit * held) - added
-            added += more
-            value += more
-            # Rounded for all lots together, so that none is off by more than a unit.
-            value_before += value
-            kept = floor(value_before * (1 - moved_part)) - kept_before
-            kept_before += kept
-            if is_second:
-                opened.append((part, taken, kept, change.replace))
-            places.append(len(opened))
-            opened.append((part, 0, value - kept, fields))
-            if taken < part.quantity:
-                opened.append((part, part.quantity - taken, left, {}))
-            moved.append([taken, value - kept])
+        if (met := self._other_side(lots, [change.replace, {} if is_none else fields])) is not None:
+            text = (
+                f"the change of {change.at} would make lots of {met}, product {met.product}, "
+                "which has lots of the other side, so its lots stay as they are: give it a time "
+                "before the trade that opened those, or pass the `opening` lots or `shorts` that "
+                "make it close one"
+            )
+            self.notes.append((moment, about(lead, Problem.MEETS, text)))
+            return
+        moved_part = Fraction(0 if is_none else repr(change.cost) if is_second else 1)
+        values = [floor(Fraction(part.value * taken, part.quantity)) for part, taken in lots]
+        left = [part.value - value for (part, _), value in zip(lots, values, strict=True)]
+        added = _prorated(quantities, Fraction(repr(change.add or 0)) * self._unit, _half_up)
+        values = list(map(add, values, added))
+        kept = _prorated(values, 1 - moved_part)
+        moved = list(map(sub, values, kept))
         if rest and change.cash is not None:
-            self._pay(moment, lots, moved, rest / ratio, Fraction(repr(change.cash)) * rest)
-            for place, (_, value) in zip(places, moved, strict=True):
-                opened[place] = (*opened[place][:2], value, opened[place][3])
-        count = carried = 0
-        last: int | None = None
-        before = 0
-        for place, (taken, _) in zip(places, moved, strict=True):
-            before += taken
-            part, _, value, _ = opened[place]
-            quantity = floor(ratio * before) - count
-            count += quantity
-            carried += value
-            opened[place] = (part, quantity, carried if quantity else 0, fields)
-            if quantity:
-                last, carried = place, 0
+            cash = Fraction(repr(change.cash)) * rest
+            moved = self._pay(moment, lots, moved, rest / change.share, cash)
+        new = _prorated(quantities, change.share)
+        last = max((at for at, quantity in enumerate(new) if quantity), default=None)
+        carried = 0  # of lots of which no whole share is left, to the next, or else to the last one
+        for at, quantity in enumerate(new):
+            moved[at] += carried
+            carried = 0 if quantity else moved[at]
         if last is not None:
-            part, quantity, value, _ = opened[last]
-            opened[last] = (part, quantity, value + carried, fields)
+            moved[last] += carried
             if rest and change.cash is None:
                 text = f"{rest} of one, whose value is in the last lot"
-                row = self.row(part.row)._replace(**_of_trade(fields))
-                self.notes.append((moment, about(lead_of(row), FRACTION, text)))
+                row = self.row(lots[last].part.row)._replace(**_of_trade(fields))
+                self.notes.append((moment, about(lead_of(row), Problem.FRACTION, text)))
         for part, _ in lots:
             self.fold.end(part.lot, moment)
-        for part, quantity, value, changed in opened:
-            if quantity:
-                self._reopen(part, quantity, value, changed, moment)
+        for at, (part, taken) in enumerate(lots):
+            if is_second:
+                self._reopen(part, taken, kept[at], change.replace, moment)
+            self._reopen(part, new[at], moved[at], fields, moment)
+            self._reopen(part, part.quantity - taken, left[at], {}, moment)
+
+    def _other_side(self, lots: list[_Taken], changes: list[Mapping[str, Any]]) -> Lead | None:
+        """Returns what the lots would become, if there are lots of the other side of it."""
+        for part, _ in lots:
+            for fields in changes:
+                if fields:
+                    _, row = self._changed_row(part, fields)
+                    key = self._key(row, self.keys[-1][part.key])
+                    if self.fold.side(key) == (-1 if part.is_long else 1):
+                        return lead_of(row)
+        return None
 
     def _pay(
-        self,
-        moment: int,
-        lots: list[tuple[_Part, int]],
-        moved: list[list[int]],
-        shares: Fraction,
-        cash: Fraction,
-    ) -> None:
-        """Realises the value of the old shares that became a fraction, those of the last lots."""
-        total, paid, sold = _half_up(cash * self._unit), 0, Fraction(0)
-        for (part, taken), amounts in reversed(list(zip(lots, moved, strict=True))):
-            own = min(shares - sold, Fraction(taken))
+        self, moment: int, lots: list[_Taken], moved: list[int], shares: Fraction, cash: Fraction
+    ) -> list[int]:
+        """Realises the value of the old shares that became a fraction, those of the last lots.
+
+        Returns what is left of the values.
+        """
+        left, sold = [*moved], list[Fraction]()
+        for _, taken in reversed(lots):
+            own = min(shares - sum(sold), Fraction(taken))
             if not own:
                 break
-            sold += own
-            value = _half_up(amounts[1] * own / taken)
-            proceeds = floor(total * sold / shares) - paid
-            paid += proceeds
-            amounts[1] -= value
-            row = self.row(part.row)._replace(
-                txn_type=self._sell if part.is_long else self.buy,
-                trade_no=None,
-                order_no=None,
-                quantity=0,
-                traded_price=None,
-                trade_value=proceeds / self._unit,
-                exch_trade_time=time_of(moment).replace(tzinfo=self._zone),
-            )
-            self.fold.pay(part.lot, self._add(row, part.key), value, proceeds, moment)
+            sold.append(own)
+        paid = _prorated(sold, _half_up(cash * self._unit) / shares)
+        for at, (own, proceeds) in enumerate(zip(sold, paid, strict=True), 1):
+            part, taken = lots[-at]
+            value = _half_up(moved[-at] * own / taken)
+            left[-at] -= value
+            closing = self._closing(part, 0, Fraction(proceeds, self._unit), time_of(moment))
+            self.fold.pay(part.lot, self._add(closing, part.key), value, proceeds, moment)
         self.closings.add(time_of(moment).date())
+        return left
+
+    def _closing(self, part: _Part, quantity: int, value: Fraction, time: datetime) -> Trade:
+        """Returns what closes a lot though it is no trade of the book, without a price.
+
+        A settlement price does not prove the multiplier.
+        """
+        return self.row(part.row)._replace(
+            txn_type=self._sell if part.is_long else self.buy,
+            trade_no=None,
+            order_no=None,
+            quantity=quantity,
+            traded_price=None,
+            trade_value=float(value),
+            exch_trade_time=time.replace(tzinfo=time.tzinfo or self._zone),
+        )
+
+    def _changed_row(self, part: _Part, fields: Mapping[str, Any]) -> tuple[Trade, Trade]:
+        """Returns a lot with changed fields, and the same under the id of its security."""
+        sent = self._sent_of.get(part.row) or self._events.sent[part.row]
+        sent = sent._replace(**_of_trade(fields))
+        target = self._targets.get(joining(sent), contract_of(sent))
+        return sent, sent._replace(**dict(zip(CONTRACT, target, strict=True)))
 
     def _reopen(
         self, part: _Part, quantity: int, value: int, fields: Mapping[str, Any], moment: int
     ) -> None:
         """Opens what a lot became, with its time and its number."""
+        if not quantity:
+            return
         row, key = part.row, part.key
         multiplier = self.multiplier(self.contract(key), moment, before=self._renewing)
         if fields:
-            sent = self._sent_of.get(row) or self._events.sent[row]
-            sent = sent._replace(**_of_trade(fields))
-            target = self._targets.get(joining(sent), contract_of(sent))
-            joined = sent._replace(**dict(zip(CONTRACT, target, strict=True)))
+            sent, joined = self._changed_row(part, fields)
             key = self._key(joined, self.keys[-1][key])
             row = self._add(joined, key)
             self._sent_of[row] = sent
             multiplier = fields.get("multiplier", multiplier)
-        self._pending[key] = self._agreed(key, multiplier)
+        self._reopened.add(key)
+        self._agree(key, multiplier)
         if quantity > _MOST:
             raise OverflowError(
                 f"a change of {time_of(moment)} makes {quantity} of {lead_of(self.row(row))}: "
@@ -561,8 +605,8 @@ class Run:
         self.fold.put(row, key, part.is_long, quantity, value, part.time, moment)
         self._late(key, moment, moment)
 
-    def _agreed(self, key: int, multiplier: int | None) -> int | None:
-        """Returns the multiplier of a key's lots, which must be that of its trades."""
+    def _agree(self, key: int, multiplier: int | None) -> None:
+        """Keeps the multiplier of a key's lots, which must be that of its trades."""
         contract = self.contract(key)
         known = self._units[-1].get(contract)
         if known is None or known.multiplier is None:
@@ -570,24 +614,13 @@ class Run:
             self._units[-1][contract] = Proof(multiplier, "" if multiplier else lacks)
         elif multiplier is not None:
             agreed_unit({contract: known.multiplier}, contract, multiplier)
-        return multiplier
 
     def _changes_end(self, moment: int) -> None:
-        """Checks what the changes of a moment leave open."""
+        """Takes multipliers of what has not changed over to the span that changes began."""
         if self._renewing:
-            for key in dict.fromkeys(self.fold.open()[2]):
-                if key not in self._pending:
-                    contract = self.contract(key)
-                    self._agreed(key, self.multiplier(contract, moment, before=True))
-        for key in self._pending:
-            if len(set(self.fold.held(key)[3])) > 1:
-                lead = lead_of(self.row(self.fold.held(key)[1][0]))
-                raise ValueError(
-                    f"the changes of {time_of(moment)} leave long and short lots of {lead}, "
-                    f"product {lead.product}: give them a time before the trade that opened the "
-                    "other side, or pass the `opening` lots or `shorts` that make it close one"
-                )
-        self._pending.clear()
+            for key in {*self.fold.open()[2]} - self._reopened:
+                self._agree(key, self.multiplier(self.contract(key), moment, before=True))
+        self._reopened.clear()
         self._renewing = False
 
     def _meeting(self, parts: list[_Part], change: LotChange) -> list[_Part]:
@@ -709,14 +742,9 @@ class Run:
     @cached_property
     def _strikes(self) -> list[float | None]:
         """The strike price of each key, the last that is known."""
-        (strikes,) = self._events.rows.cells(self.groups.last(), [ATTRIBUTES[0]])
-        strikes += [None] * (len(self.keys[0]) - len(strikes))
-        name = ATTRIBUTES[0]
-        if self._made or max(self.groups.likenesses(name), default=0) > SOME_MISSING:
-            for strike, number in zip(self.rows.column(name), self.numbers(), strict=True):
-                strikes[number] = strikes[number] if strike is None else strike
-        found: list[float | None] = strikes
-        return found
+        are_changed = bool(self._made)
+        strikes = strikes_of(self.rows, self.groups, self.numbers, are_changed=are_changed)
+        return strikes + [None] * (len(self.keys[0]) - len(strikes))
 
     @cached_property
     def leads(self) -> list[Lead]:
@@ -725,15 +753,13 @@ class Run:
         names = self.rows.cells([row if row >= 0 else 0 for row in last], NAMES)
         return list(map(Lead, *self.keys[:-1], *names))
 
-    def lead(self, key: int) -> Lead:
-        """Returns the leading columns of a key."""
-        return self.leads[key]
-
     def multiplier(self, contract: Key, moment: int, *, before: bool = False) -> int | None:
         """Returns the multiplier of a contract at a moment, or just before it."""
-        span = min(bisect_right(self.spans, moment), len(self._units)) - 1
-        proof = self._units[span - before].get(contract)
-        return None if proof is None else proof.multiplier
+        span = min(bisect_right(self.spans, moment), len(self._units)) - 1 - before
+        for proofs in self._units[span::-1]:  # without trades or lots since, it is what it was
+            if contract in proofs:
+                return proofs[contract].multiplier
+        return None
 
     def multipliers(self, keys: Sequence[int], stop: int) -> list[int | None]:
         """Returns the multipliers of keys at the end of a cut."""
@@ -743,7 +769,8 @@ class Run:
     def unproved(self, stop: int) -> dict[Key, Proof]:
         """Returns the contracts whose multiplier nothing proves at the end of a cut."""
         span = min(bisect_right(self.spans, stop - 1), len(self._units)) - 1
-        return {key: proof for key, proof in self._units[span].items() if proof.multiplier is None}
+        proofs = ChainMap(*self._units[span::-1])
+        return {key: proof for key, proof in proofs.items() if proof.multiplier is None}
 
     def as_of(self, stop: int) -> datetime | None:
         """Returns the moment of the last trade or change in a cut."""
@@ -762,7 +789,7 @@ class Run:
     def counts(self, problem: str, noun: str, keys: Iterable[int]) -> list[Note]:
         """Returns the issue of parts of rows, by key."""
         return [
-            about(self.lead(key), problem, counted(count, noun), count)
+            about(self.leads[key], problem, counted(count, noun), count)
             for key, count in Counter(keys).items()
         ]
 
@@ -780,7 +807,7 @@ class Run:
         settled = map(contract_of, self.settled.values())
         for contract, key in self._price_of.later([*settled, *held], self.until).items():
             text = f"settle has {key!r}, which expires on {contract[-1]}, after the last day, "
-            notes.append(Note(NO_KEY, LATE, f"{text}{self.until}: pass `until`"))
+            notes.append(Note(NO_KEY, Problem.LATE, f"{text}{self.until}: pass `until`"))
         if is_left or (not self.settled and any(contract[-1] for contract in held)):
             notes += unused("settle", self._price_of.unmatched(self._contracts()))
         return notes
@@ -792,6 +819,14 @@ _MOST_DECIMALS = 12  # of a settlement
 
 def _half_up(value: Fraction) -> int:
     return floor(value + Fraction(1, 2))
+
+
+def _prorated(
+    amounts: Iterable[int | Fraction], ratio: Fraction, rounded: Callable[[Fraction], int] = floor
+) -> list[int]:
+    """Returns amounts times a ratio, rounded for all together: no sum is off by more than 1."""
+    sums = [0, *(rounded(ratio * total) for total in accumulate(amounts))]
+    return [after - before for before, after in pairwise(sums)]
 
 
 def _of_trade(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from functools import partial
 from inspect import Parameter, signature
 from math import isfinite
 from numbers import Real
-from typing import Any, Protocol, TypeVar
+from sys import modules
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from .. import _core
 from .._core import Slice
@@ -178,16 +179,33 @@ IST = timezone(timedelta(hours=5, minutes=30))  # the exchanges' time zone
 PRODUCTS = ("C", "M", "I", "H")  # named in the service's document, which may not list all
 
 
-def chosen(name: str, names: Any, known: Collection[str], takes: str) -> frozenset[str]:
+def chosen(name: str, names: object, known: Collection[str], takes: str) -> frozenset[str]:
     """Returns what an argument lists, all of which must be known."""
-    listed = isinstance(names, Collection) and not isinstance(names, (str, bytes))
-    if not listed or not all(isinstance(one, str) for one in names):
+    if not is_listed(names) or not all(isinstance(one, str) for one in names):
         raise TypeError(f"{name} must be {takes}, not {shown(names)}")
     for one in names:
         if one not in known:
             valid = ", ".join(map(repr, sorted(known)))
             raise ValueError(f"{name} contains {one!r}: pass some of {valid}")
     return frozenset(names)
+
+
+def is_listed(value: object) -> TypeGuard[Collection[Any]]:
+    """Returns whether a value is a collection, and no text."""
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes))
+
+
+def require_pickles(name: str, value: object) -> None:
+    """Raises TypeError for a function that pickle cannot find again by its name.
+
+    Where a library that pickles any function is loaded, this is left to it.
+    """
+    is_unnamed = "<" in getattr(value, "__qualname__", "")  # <lambda>, or <locals> of another
+    if callable(value) and is_unnamed and not {"cloudpickle", "dill"} & modules.keys():
+        raise TypeError(
+            f"{name} is a function without a name of its own, which cannot be pickled: define it "
+            "with def in a module"
+        )
 
 
 def amount(name: str, value: Any, *, signed: bool = False) -> float:
@@ -284,6 +302,9 @@ def csv_by_contract(
 
 def as_conditions(where: Mapping[str, Any]) -> dict[str, Any]:
     """Returns conditions of ``filter``, in which a list, as TOML has it, stands for a set."""
+    for name in where:
+        if not isinstance(name, str):
+            raise TypeError(f"where must have names of fields as keys, not {shown(name)}")
     return {
         name: set(value) if isinstance(value, list) and not name.endswith("__between") else value
         for name, value in where.items()
@@ -393,23 +414,26 @@ def _contract_text(contract: Key) -> str:
     return " ".join(str(part) for part in contract if part is not None)
 
 
-def by_contract(argument: str, values: Any) -> Any:
-    """Returns prices or multipliers by key, as they are now; a function as it is."""
-    return values if values is None or callable(values) else _prices_by_key(argument, values)
-
-
-def _is_series(prices: Any) -> bool:
+def _is_series(prices: object) -> TypeGuard[Series]:
     return getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
 
 
-def _prices_by_key(argument: str, prices: Any) -> dict[Any, Any]:
-    if not _is_series(prices) and not isinstance(prices, Mapping):
-        by_day = _rows_by_day(argument, prices)
+def _is_of_day(prices: object) -> bool:
+    """Returns whether the value of a mapping of prices is all those of a day."""
+    return isinstance(prices, Mapping) or callable(prices) or _is_series(prices)
+
+
+def by_contract(argument: str, values: Any) -> Any:
+    """Returns prices or multipliers by key, as they are now; a function, or none, as it is."""
+    if values is None or callable(values):
+        return values
+    if not _is_series(values) and not isinstance(values, Mapping):
+        by_day = _rows_by_day(argument, values)
         if len(by_day) > 1:
             raise ValueError(f"{argument} has prices of several days: pass those of one day")
         return next(iter(by_day.values()), {})
     by_key: dict[Any, Any] = {}
-    for security, price in prices.items():
+    for security, price in values.items():
         if not isinstance(security, (str, tuple)):
             raise TypeError(
                 f"{argument} must be by security_id, which is text, not {shown(security)}: convert "
@@ -484,28 +508,16 @@ class PricesByDay:
     """
 
     def __init__(self, prices: Any) -> None:
-        self._every: Any = None  # the prices of days that have no others
-        self._by_day: dict[date, Any] = {}
-        self._has_days = False
         self._function = prices if callable(prices) else None
-        if self._function is not None:
-            self._has_days = _takes_days(prices)
-        elif isinstance(prices, Mapping):
-            parts = [*prices.values()]
-            if any(
-                isinstance(part, Mapping) or callable(part) or _is_series(part) for part in parts
-            ):
-                self._by_day = {day_from(day): of_day for day, of_day in prices.items()}
-            else:
-                self._every = prices
-        elif _is_series(prices):
-            self._every = prices
-        else:
-            by_day = _rows_by_day("prices", prices)
-            self._every = by_day.pop(None, None)
-            self._by_day = {day: of_day for day, of_day in by_day.items() if day is not None}
-        self._has_days |= bool(self._by_day)
-        self.days = sorted(self._by_day)
+        self._by_day: dict[date | None, Any] = {}  # None: every day
+        if isinstance(prices, Mapping) and any(map(_is_of_day, prices.values())):
+            self._by_day = {day_from(day): of_day for day, of_day in prices.items()}
+        elif isinstance(prices, Mapping) or _is_series(prices):
+            self._by_day[None] = prices
+        elif self._function is None:
+            self._by_day = _rows_by_day("prices", prices)
+        self.days = sorted(day for day in self._by_day if day is not None)
+        self._has_days = bool(self.days) if self._function is None else _takes_days(self._function)
         self.same: Mapping[Key, tuple[Key, ...]] = {}
         self._lookups: dict[date | None, Lookup] = {}
 
@@ -515,23 +527,22 @@ class PricesByDay:
         Raises:
             ValueError: If no day is given, and there are prices of several.
         """
-        if not self._has_days:
-            day = None
+        day = day if self._has_days else None
         if day not in self._lookups:
-            of_day: Any
-            if self._function is not None:
-                of_day = partial(self._function, day) if self._has_days else self._function
-            elif day is None and len(self._by_day) > 1:
-                raise ValueError("prices has several days: pass those of one day")
-            else:
-                of_day = self._every
-                if of_day is None and day is None:
-                    of_day = next(iter(self._by_day.values()), {})
-                elif of_day is None and day is not None:
-                    of_day = self._by_day.get(day, {})
-            self._lookups[day] = Lookup("prices", of_day)
+            self._lookups[day] = Lookup("prices", self._of_day(day))
         self._lookups[day].same = self.same
         return self._lookups[day]
+
+    def _of_day(self, day: date | None) -> object:
+        if self._function is not None:
+            return self._function if day is None else partial(self._function, day)
+        if None in self._by_day:
+            return self._by_day[None]
+        if day is not None:
+            return self._by_day.get(day, {})
+        if len(self.days) > 1:
+            raise ValueError("prices has several days: pass those of one day")
+        return next(iter(self._by_day.values()), {})
 
     def at(self, days: list[date], place: int, contract: Key, row: Any) -> Fraction | None:
         """Returns the price of a contract on one of some days; day 0 is before the first."""

@@ -10,38 +10,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from inspect import signature
 from operator import sub
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import NamedTuple
 
 from .. import _core
 from .._core import Groups, Trade
 from ..books.book import TradeBook
 from ..display.text import counted
 from .charge_rates import Rates, charge_settlements, rates_of
-from .charging import Rounding, levies_of
+from .charging import Amount, Bill, Rounding
 from .events import (
     MATCH_BY,
     Events,
     GivenLots,
     LotChange,
-    as_trades,
-    by_isin,
+    average_of,
     elsewhere,
     idle,
     is_by_isin,
     may_be_elsewhere,
     read_lots,
     require_known,
-    under,
     wall_clock,
 )
-from .fold import EVER, Run, folded, joining, moment_at
+from .fold import EVER, By, Options, Run, folded, joining, moment_at
 from .inputs import (
     DayPrices,
     Lookup,
@@ -53,63 +50,32 @@ from .inputs import (
     day_from,
     day_of,
     days_text,
+    is_listed,
+    require_pickles,
 )
-from .keys import (
-    BY,
-    CONTRACT,
-    KEY,
-    KEYED,
-    NAMES,
-    Key,
-    contract_of,
-    key_of,
-    lead_of,
-    leading_of,
-)
-from .position import Positions
+from .keys import BY, KEY, KEYED, NAMES, Key, contract_of, lead_of
 from .results import (
     ATTRIBUTES,
-    EXPIRED,
-    FROM_COST,
     LONG,
     NO_KEY,
     SHORT,
-    STALE,
-    TIED,
     UNMATCHED,
-    UNOPENED,
-    UNPRICED,
-    UNPROVED,
+    Column,
     DailyPnl,
     DayPnl,
     Later,
     Lots,
     Matches,
     Note,
+    Problem,
     RealisedPnl,
+    ResultIssues,
     UnrealisedPnl,
     about,
+    issue_rows,
     noted,
     unused,
 )
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-By = str | Mapping[str, str | None] | Callable[[Trade], str | None]
-
-
-class Options(TypedDict, total=False):
-    """The options of a ``Ledger``, which its shorthands take too."""
-
-    changes: Sequence[LotChange]
-    settle: Prices | None
-    multipliers: Multipliers | None
-    match_by: str
-    shorts: bool | Collection[str]
-    until: date | str | None
-    by: By | None
-    buy: str
-    sell: str
-
 
 _DIGITS = 6  # decimals to which the amounts of days are rounded
 _TRADED = ("trade_no", "exch_trade_time")
@@ -175,7 +141,7 @@ class Ledger:
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
             1, or appears twice, if quantities of one contract are in different units, if an opening
             lot is incomplete, unmatched, in an unknown unit or later than the first trade, or if
-            ``opening`` or a change makes long and short lots of one key.
+            ``opening`` has long and short lots of one key.
         OverflowError: If amounts are too large to be added exactly.
 
     Example:
@@ -184,7 +150,7 @@ class Ledger:
         >>> ledger.daily(closes_by_day, per=("security_id",)).to_pandas()
     """
 
-    _given: tuple[TradeBook, GivenLots | None, dict[str, Any]]
+    _given: tuple[TradeBook, GivenLots | None, Options]
     _events: Events
     _run: Run
 
@@ -206,13 +172,19 @@ class Ledger:
         # What a caller could change later, or can read only once, is copied.
         if isinstance(opening, Iterable) and not isinstance(opening, (str, bytes, Mapping, Lots)):
             opening = [dict(lot) if isinstance(lot, Mapping) else lot for lot in opening]
-        settle, multipliers = by_contract("settle", settle), by_contract("multipliers", multipliers)
-        options: dict[str, Any] = {"settle": settle, "multipliers": multipliers}
-        options |= {"changes": _kept(changes), "shorts": _kept(shorts), "until": until}
-        options |= {"by": dict(by) if isinstance(by, Mapping) else by}
-        options |= {"match_by": match_by, "buy": buy, "sell": sell}
+        options: Options = {
+            "changes": tuple(changes) if is_listed(changes) else changes,
+            "settle": by_contract("settle", settle),
+            "multipliers": by_contract("multipliers", multipliers),
+            "match_by": match_by,
+            "shorts": tuple(shorts) if is_listed(shorts) else shorts,
+            "until": until,
+            "by": dict(by) if isinstance(by, Mapping) else by,
+            "buy": buy,
+            "sell": sell,
+        }
         lots = [] if opening is None else read_lots("opening", opening)
-        events = Events(trades, None, buy, sell, multipliers=multipliers, lots=lots)
+        events = Events(trades, buy, sell, multipliers=options["multipliers"], lots=lots)
         run: Run | None = None
         made: list[Trade] = []  # the lots that changes made
         joins = is_by_isin(match_by)
@@ -230,7 +202,15 @@ class Ledger:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Ledger cannot be changed ({name!r}): make another one")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ledger:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        for name, value in self._given[2].items():
+            require_pickles(name, value)
         return _again, self._given
 
     def __repr__(self) -> str:
@@ -302,10 +282,10 @@ class Ledger:
         return TradeBook._of(rows.with_zone(self._events.rows.zone))
 
     @cached_property
-    def issues(self) -> Any:
+    def issues(self) -> ResultIssues:
         """What the ledger leaves out or could not prove, as in the ``issues`` of a result."""
-        pnl, notes = self._realised(None)
-        return noted(pnl, notes, warn=False).issues
+        _, notes = self._realised(None)
+        return ResultIssues._of(issue_rows(notes))
 
     def unrealised(self, prices: Prices, at: date | str | None = None) -> UnrealisedPnl:
         """Values open lots at the given prices, before charges.
@@ -446,7 +426,9 @@ class Ledger:
         if self._is_limited:
             raise ValueError(f"{day} is after the last day, {self.until}: pass a later `until`")
         trades, opening, options = self._given
-        return Ledger(trades, opening, **options | {"until": day})
+        later = options.copy()
+        later["until"] = day
+        return Ledger(trades, opening, **later)
 
     def _cut(self, at: date | None) -> _Cut:
         """Returns the cut from the beginning to the end of a day, or to a time."""
@@ -510,27 +492,27 @@ class Ledger:
         unproved = run.unproved(cut.stop)
         for key in keys if unproved else ():
             if (proof := unproved.get(run.contract(key))) is not None:
-                notes.append(about(run.lead(key), UNPROVED, proof.lacks))
+                notes.append(about(run.leads[key], Problem.UNPROVED, proof.lacks))
         leads, times = run.leads, run.times
         notes += events.odd_rows(
             run.numbers, leads, lambda row: row < events.opening or times(row) < cut.stop
         )
-        known = {run.key(key)[: len(KEY)] for key in keys} if run.odd_keys else set()
-        notes += [note for note in run.odd_keys if note.lead == NO_KEY or note.lead.key in known]
+        known = {NO_KEY.key, *(run.key(key)[: len(KEY)] for key in keys if run.odd_keys)}
+        notes += [note for note in run.odd_keys if note.lead[: len(KEY)] in known]
         if events.given is not None:
             contracts = {run.contract(key) for key in range(len(run.keys[0]))}
             notes += unused("multipliers", events.given.unmatched(contracts))
         tied = dict.fromkeys(row for row in run.fold.undecided if times(row) < cut.stop)
         if tied:
-            notes += events.of_rows(TIED, tied, run.numbers(), leads)
+            notes += events.of_rows(Problem.TIED, tied, run.numbers(), leads)
         (_, sold, *_) = run.fold.unmatched(cut.start, cut.stop)
-        notes += run.counts(UNOPENED, "sale", sold)
+        notes += run.counts(Problem.UNOPENED, "sale", sold)
         expired = {key for key in keys if run.is_over(key, cut.day)}
         over = [key for key in run.fold.open(cut.stop)[2] if key in expired] if expired else []
-        notes += run.counts(EXPIRED, "lot", over)
+        notes += run.counts(Problem.EXPIRED, "lot", over)
         return notes + run.unused_settlements(is_left=bool(over))
 
-    def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Any]:
+    def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Column]:
         """Returns the leading columns: the key of each row, and the names of its key's last row."""
         run = self._run
         last = run.fold.rows(cut.stop)[1]
@@ -547,7 +529,7 @@ class Ledger:
         scale, cells = 10**run.decimals, run.rows.cells
         opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
         closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
-        columns: list[Any] = [
+        columns: list[Column] = [
             *self._columns(trades, keys, cut),
             [LONG if was_bought else SHORT for was_bought in is_long],
             *((run.rows, rows, _TRADED) for rows in (bought, sold)),
@@ -571,14 +553,15 @@ class Ledger:
     def _lots(self, cut: _Cut, *, expired: bool) -> Lots:
         """Returns the lots that are open at the end of a cut and have expired, or have not."""
         run = self._run
-        parts = run.fold.open(cut.stop)
+        _, rows, keys, is_long, _, quantities, values = run.fold.open(cut.stop)
         are_over = [run.is_over(key, cut.day) for key in range(len(run.keys[0]))]
         if expired or any(are_over):
-            wanted = [at for at, key in enumerate(parts[2]) if are_over[key] == expired]
-            columns: Any = ([column[at] for at in wanted] for column in parts)
-            parts = tuple(columns)
-        _, rows, keys, is_long, _, quantities, values = parts
-        sides = [LONG if each else SHORT for each in is_long]
+            wanted = [at for at, key in enumerate(keys) if are_over[key] == expired]
+            is_long = [is_long[at] for at in wanted]
+            rows, keys, quantities, values = (
+                [column[at] for at in wanted] for column in (rows, keys, quantities, values)
+            )
+        sides = [LONG if was_bought else SHORT for was_bought in is_long]
         return self._lots_of(cut, rows, keys, sides, quantities, values, run.as_of(cut.stop))
 
     def _lots_of(
@@ -593,7 +576,7 @@ class Ledger:
     ) -> Lots:
         run = self._run
         scale = 10**run.decimals
-        columns: list[Any] = [
+        columns: list[Column] = [
             *self._columns(rows, keys, cut),
             sides,
             (run.rows, rows, _TRADED),
@@ -616,32 +599,29 @@ class Ledger:
             if not run.is_over(key, cut.day)
             for contract in [run.contract(key)]
         )
-        held: dict[int, list[int]] = {}
+        held: dict[int, tuple[int, int, int]] = {}  # quantity, value and last row of each key
         _, rows, keys, is_long, _, quantities, values = run.fold.open(cut.stop)
-        for row, key, was_bought, quantity, value in zip(
+        for row, key, was_bought, *of_lot in zip(
             rows, keys, is_long, quantities, values, strict=True
         ):
-            sums = held.setdefault(key, [0, 0, 0])
             sign = 1 if was_bought else -1
-            sums[0] += sign * quantity
-            sums[1] += sign * value
-            sums[2] = row
+            quantity, value, _ = held.get(key, (0, 0, 0))
+            held[key] = quantity + sign * of_lot[0], value + sign * of_lot[1], row
         opened = [key for key in held if not run.is_over(key, cut.day)]
-        table = self._columns([held[key][2] for key in opened], opened, cut)
-        scale = 10**run.decimals
         multipliers = run.multipliers(opened, cut.stop)
         cells = []
         for key, multiplier in zip(opened, multipliers, strict=True):
             quantity, value, row = held[key]
-            price = price_of(run.rows[row])
-            cells.append(valued_row(quantity, (value, scale), multiplier, run.kind(key), price))
-        columns = [list(column) for column in zip(*cells, strict=True)] or [[] for _ in range(8)]
-        return UnrealisedPnl._of_columns([*table, *columns, run.by(opened)])
+            paid, price = (value, 10**run.decimals), price_of(run.rows[row])
+            values_of_key = valued_row(quantity, paid, multiplier, run.kind(key), price)
+            cells.append((*values_of_key, *run.by([key])))
+        leads = self._columns([held[key][2] for key in opened], opened, cut)
+        return UnrealisedPnl._of(cells, leads=leads)
 
     # -- days --
 
     def _day_pnl(
-        self, day: date | None, prices: Prices | None, rates: Any, rounding: Rounding
+        self, day: date | None, prices: Prices | None, rates: Rates | None, rounding: Rounding
     ) -> DayPnl:
         run = self._run
         pnl, notes = self._realised(day)
@@ -655,37 +635,33 @@ class Ledger:
         kept, cells = [], []
         for at, (key, row) in enumerate(zip(pnl._keys(), pnl, strict=True)):
             number = numbers[key]
-            value, sides = held.get(key), traded.get(number)
+            value, sides = held.get(key), traded.get(number, {})
             if not (row.matched_quantity or row.realised or sides or value or key in over):
                 continue
             kept.append(at)
-            multiplier = run.multipliers([number], cut.stop)[0]
-            sums = sides or {}
-            still_open: tuple[Any, ...] = (0, None, None)
-            if value is not None:
-                still_open = value.quantity, value.average, value.price
-            gained = _ratio(row.realised)
+            (multiplier,) = run.multipliers([number], cut.stop)
+            averages = []
+            for side in (True, False):
+                quantity, worth = sides.get(side, (0, 0))
+                averages += [quantity, average_of(quantity, worth, multiplier, 10**run.decimals)]
             unrealised = 0.0 if value is None else value.unrealised
-            cost = costs.get((day, number), 0)
-            charge = Fraction(cost) / unit
+            charge = Fraction(costs.get((day, number), 0)) / unit
             net = None
             if unrealised is not None:
-                net = float(gained + _ratio(unrealised) - charge)
-            cells.append(
-                (
-                    run.kind(number),
-                    *_side(sums.get(True), multiplier, 10**run.decimals),
-                    *_side(sums.get(False), multiplier, 10**run.decimals),
-                    *still_open,
-                    *(row.realised, unrealised, float(charge), net, row.by),
-                )
-            )
+                net = float(_ratio(row.realised) + _ratio(unrealised) - charge)
+            still_open: tuple[int, float | None, float | None] = (0, None, None)
+            if value is not None:
+                still_open = value.quantity, value.average, value.price
+            amounts = row.realised, unrealised, float(charge), net
+            cells.append((run.kind(number), *averages, *still_open, *amounts, row.by))
         result = DayPnl._of(cells, leads=[(pnl._rows, kept, KEYED)])
         result.day, result.pnl = day, noted(pnl, notes, warn=False)
         # Issues of keys that were closed before the day concern none of its numbers.
-        known = {key[: len(KEY)] for key in result._keys()}
-        notes = [note for note in notes if note.lead == NO_KEY or note.lead.key in known]
-        of_lots = [note for note in priced_notes(values, price_of) if note.problem != UNPROVED]
+        known = {NO_KEY.key, *(key[: len(KEY)] for key in result._keys())}
+        notes = [note for note in notes if note.lead[: len(KEY)] in known]
+        of_lots = [
+            note for note in priced_notes(values, price_of) if note.problem != Problem.UNPROVED
+        ]
         return noted(result, notes + of_lots)
 
     def _traded(self, day: date) -> dict[int, dict[bool, tuple[int, int]]]:
@@ -697,51 +673,57 @@ class Ledger:
         groups = Groups([rows], ["txn_type"], labels=labels)
         first = groups.first()
         (codes,) = rows.cells(first, ["txn_type"])
-        sums: Any = groups.sums("quantity", 0), groups.sums("trade_value", run.decimals)
-        traded: dict[int, dict[bool, tuple[int, int]]] = {}
-        for row, code, *of_side in zip(first, codes, *sums, strict=True):
-            traded.setdefault(labels[row], {})[code == run.buy] = (of_side[0], of_side[1])
+        quantities, values = groups.sums("quantity", 0), groups.sums("trade_value", run.decimals)
+        traded: dict[int, dict[bool, tuple[int, int]]] = defaultdict(dict)
+        for row, code, quantity, value in zip(first, codes, quantities, values, strict=True):
+            traded[labels[row]][code == run.buy] = quantity or 0, value or 0  # neither is None
         return traded
 
     def _charged(
-        self, day: date | None, rates: Any, rounding: Rounding
-    ) -> tuple[dict[tuple[date | None, int], Any], int]:
+        self, day: date | None, rates: Rates | None, rounding: Rounding
+    ) -> tuple[dict[tuple[date | None, int], Amount], int]:
         """Returns what is charged on each day and key, on a day or on all, and how much is 1.
 
         With ``by``, what is charged by order is divided among its trades.
         """
-        costs: dict[tuple[date | None, int], Any] = defaultdict(int)
-        if rates is None or not (self._events.days or self._run.settled):
+        costs: dict[tuple[date | None, int], Amount] = defaultdict(int)
+        run, events = self._run, self._events
+        if rates is None or not (events.days or run.settled):
             return costs, 1
-        rates, run, events = rates_of(rates), self._run, self._events
+        rates, divides = rates_of(rates), self._given[2]["by"] is not None
         at = [*range(events.opening, len(events.rows))]
         rows, joined = events.sent[events.opening :], events.rows[events.opening :]
         if run.settled and charge_settlements(rates):
             at += run.settled
             rows, joined = (_core.join([part, self.settlements._rows]) for part in (rows, joined))
-        numbers = run.numbers()
-        divides = self._given[2]["by"] is not None
-        options: dict[str, Any] = {"rounding": rounding, "multipliers": events.given}
-        options |= {"joined": joined, "where": lambda row: events.where(at[row])}
+        bill = Bill(
+            rows,
+            rates,
+            run.buy,
+            joined=joined,
+            day=day,
+            rounding=rounding,
+            by_trade=divides,
+            multipliers=events.given,
+            where=lambda row: events.where(at[row]),
+        )
         if not divides:
             of_key = {run.key(key)[: len(KEY)]: key for key in range(len(run.keys[0]))}
-            levied = levies_of(rows, rates, run.buy, day=day, **options)
-            for place in levied.places:
+            for place in bill.places:
                 costs[place.day, of_key[place.key]] += sum(place.levies.values())
-            return costs, levied.unit
-        levied = levies_of(rows, rates, run.buy, day=day, by_trade=True, **options)
-        times = rows.column(_TRADED[1])
-        for row, (time, levies) in enumerate(zip(times, levied.by_trade, strict=True)):
+            return costs, bill.unit
+        times, numbers = rows.column(_TRADED[1]), run.numbers()
+        for row, (time, levies) in enumerate(zip(times, bill.by_trade, strict=True)):
             if levies is not None:
                 costs[time.date(), numbers[at[row]]] += sum(levies.values())
-        return costs, levied.unit
+        return costs, bill.unit
 
     def _daily(
         self,
         price_of: PricesByDay,
         wanted: list[date],
         are_wanted: bool,
-        rates: Any,
+        rates: Rates | None,
         rounding: Rounding,
         per: tuple[str, ...],
     ) -> DailyPnl:
@@ -756,7 +738,7 @@ class Ledger:
         columns = [run.keys[KEY.index(name)] for name in leading]
         columns.append(run.by(range(len(columns[0]))) if BY in per else [None] * len(columns[0]))
         groups: list[Key] = list(zip(*columns, strict=True))
-        gained: dict[Any, Fraction] = defaultdict(Fraction)
+        gained: dict[Place, Fraction] = defaultdict(Fraction)
         steps: dict[int, dict[int, list[int]]] = {}
         scale = 10**run.decimals
         starts = [1 - EVER, *(moment_at(day + timedelta(days=1)) for day in days)]
@@ -764,13 +746,13 @@ class Ledger:
             steps.setdefault(key, {})[place] = [quantity, value]
             gained[groups[key], place] += Fraction(gain, scale)
         held = self._held(steps, price_of, days, pnl, groups, notes)
-        paid: dict[Any, Fraction] = defaultdict(Fraction)
+        paid: dict[Place, Fraction] = defaultdict(Fraction)
         costs, unit = self._charged(None, rates, rounding)
         for (day, key), cost in costs.items():
             if day is None or day > run.until:
                 continue
             paid[groups[key], min(bisect_left(days, day) + 1, len(days))] += Fraction(cost) / unit
-        rows: list[tuple[Any, ...]] = []
+        rows: list[tuple[object, ...]] = []
         for of_group in sorted(set(groups), key=lambda group: tuple(map(str, group))):
             rows += _days_of(of_group, days, gained, paid, held, is_sparse=bool(per))
         at = len(leading)
@@ -786,7 +768,7 @@ class Ledger:
         pnl: RealisedPnl,
         groups: list[Key],
         notes: list[Note],
-    ) -> dict[tuple[Key, int], Fraction | None]:
+    ) -> dict[Place, Fraction | None]:
         """Returns what open lots are worth more than they cost, before the days and on each.
 
         None is not known.
@@ -795,9 +777,9 @@ class Ledger:
         price_of.same = self._events.same
         scale = 10**run.decimals
         rows = dict(zip(pnl._keys(), pnl, strict=True))
-        costs: dict[tuple[Key, int], int] = defaultdict(int)
-        worth: dict[tuple[Key, int], dict[int, int]] = defaultdict(lambda: defaultdict(int))
-        unknown: set[tuple[Key, int]] = set()
+        costs: dict[Place, int] = defaultdict(int)
+        worth: dict[Place, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        unknown: set[Place] = set()
         last = len(days)
         has_span = len(run.spans) > 1
         for key, of_key in steps.items():
@@ -825,9 +807,9 @@ class Ledger:
                     stop = moment_at(days[place - 1] + timedelta(days=1)) if place else -EVER
                     (multiplier,) = run.multipliers([key], stop)
                 if price is None:
-                    missing[UNPRICED if place else FROM_COST] += 1
+                    missing[Problem.UNPRICED if place else Problem.FROM_COST] += 1
                 if price is not None and multiplier is not None:
-                    missing[STALE] += is_old
+                    missing[Problem.STALE] += is_old
                     costs[group, place] -= value
                     shares = quantity * multiplier
                     worth[group, place][price.denominator] += price.numerator * shares
@@ -836,11 +818,11 @@ class Ledger:
                 place += 1
             for problem, count in missing.items():
                 if count:
-                    text = counted(count, "day") if problem != FROM_COST else ""
-                    notes.append(about(run.lead(key), problem, text, count))
-        if any(note.problem == UNPRICED for note in notes):  # else more contracts are fine
+                    text = counted(count, "day") if problem != Problem.FROM_COST else ""
+                    notes.append(about(run.leads[key], problem, text, count))
+        if any(note.problem == Problem.UNPRICED for note in notes):  # else more contracts are fine
             notes += unused("prices", price_of.unmatched({run.contract(key) for key in steps}))
-        held: dict[tuple[Key, int], Fraction | None] = dict.fromkeys(unknown)
+        held: dict[Place, Fraction | None] = dict.fromkeys(unknown)
         for at, cost in costs.items():
             if at not in unknown:
                 parts = (Fraction(number, base) for base, number in worth[at].items())
@@ -848,14 +830,11 @@ class Ledger:
         return held
 
 
-def _kept(given: Any) -> Any:
-    """Returns a collection as it is now, and anything else."""
-    is_collection = isinstance(given, Collection) and not isinstance(given, (str, bytes))
-    return tuple(given) if is_collection else given
-
-
-def _again(trades: TradeBook, opening: GivenLots | None, options: dict[str, Any]) -> Ledger:
+def _again(trades: TradeBook, opening: GivenLots | None, options: Options) -> Ledger:
     return Ledger(trades, opening, **options)
+
+
+Place = tuple[Key, int]  # a group of keys, and the number of a day
 
 
 class _Cut(NamedTuple):
@@ -871,17 +850,7 @@ def _ratio(amount: float) -> Fraction:
     return Fraction(*Decimal(repr(amount)).as_integer_ratio())
 
 
-def _side(
-    sums: tuple[int, int] | None, multiplier: int | None, scale: int
-) -> tuple[int, float | None]:
-    """Returns the quantity and the average price of a side."""
-    if sums is None:
-        return 0, None
-    quantity, value = sums
-    return quantity, None if multiplier is None else value / (scale * quantity * multiplier)
-
-
-def _columns_named(per: Any) -> tuple[str, ...]:
+def _columns_named(per: object) -> tuple[str, ...]:
     """Returns the columns by which days are divided."""
     known = (*KEY[2:], BY)
     return tuple(name for name in known if name in chosen("per", per, known, f"some of {known}"))
@@ -890,12 +859,12 @@ def _columns_named(per: Any) -> tuple[str, ...]:
 def _days_of(
     group: Key,
     days: list[date],
-    gained: Mapping[Any, Fraction],
-    paid: Mapping[Any, Fraction],
-    held: Mapping[Any, Fraction | None],
+    gained: Mapping[Place, Fraction],
+    paid: Mapping[Place, Fraction],
+    held: Mapping[Place, Fraction | None],
     *,
     is_sparse: bool,
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[object, ...]]:
     """Yields the rows of a group; if they are sparse, only those of days on which it has something.
 
     Running sums are rounded, not days, so that the days add up exactly.
@@ -929,7 +898,7 @@ def priced_notes(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
     """Returns the issues of open quantities: those without a price or a multiplier."""
     notes = []
     for row in values.unpriced:
-        problem = UNPRICED if row.price is None else UNPROVED
+        problem = Problem.UNPRICED if row.price is None else Problem.UNPROVED
         notes.append(about(lead_of(row), problem, "in no sum"))
     if notes:  # else a list with more contracts is fine
         notes += unused("prices", price_of.unmatched(map(contract_of, values)))
@@ -942,7 +911,7 @@ def valued_row(
     multiplier: int | None,
     kind: str,
     price: Fraction | None,
-) -> tuple[Any, ...]:
+) -> tuple[int, float, float | None, float | None, float | None, float | None, int | None, str]:
     """Returns the values of an ``Unrealised`` after the leading ones.
 
     ``paid`` is the exact value that was paid, as a ratio, since reducing fractions takes long.
@@ -959,205 +928,3 @@ def valued_row(
         gain = (worth * unit - value * of_price) / (of_price * unit)
     shown_price = price.numerator / price.denominator if price is not None and quantity else None
     return quantity, value / unit, average, shown_price, market, gain, multiplier, kind
-
-
-# -- functions --
-
-
-def _with_options(function: Function) -> Function:
-    """Shows the options of a ledger in the signature of a shorthand."""
-    shown_as = signature(function)
-    own = [each for each in shown_as.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    of_ledger = signature(Ledger).parameters
-    options = [of_ledger[name] for name in Options.__annotations__]
-    vars(function)["__signature__"] = shown_as.replace(parameters=[*own, *options])
-    return function
-
-
-@_with_options
-def realised_pnl(
-    trades: TradeBook,
-    opening: GivenLots | None = None,
-    *,
-    day: date | str | None = None,
-    **options: Unpack[Options],
-) -> RealisedPnl:
-    """Matches trades first in, first out, and returns what they realise, before charges.
-
-    Shorthand for ``td.Ledger(trades, opening, **options).realised(day)``.
-
-    Args:
-        trades: Trades of any number of days, accounts, clients and exchanges.
-        opening: Lots that were open before the first trade, as in ``td.Ledger``.
-        day: The day to report, as a date or ISO text. Earlier trades are matched first, and what
-            they leave open is the day's opening; only what closes on the day counts. Without it,
-            all days of the book count.
-        options: Those of ``td.Ledger``: ``changes``, ``settle``, ``multipliers``, ``match_by``,
-            ``shorts``, ``until``, ``by``, ``buy`` and ``sell``.
-
-    Returns:
-        As ``Ledger.realised``.
-
-    Raises:
-        TypeError: As ``td.Ledger``.
-        ValueError: As ``td.Ledger``, or if the day is before the trades and the opening.
-        OverflowError: If amounts are too large to be added exactly.
-
-    Warns:
-        DataWarning: If the result has issues.
-
-    Example:
-        >>> monday = td.realised_pnl(monday_trades)
-        >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
-        >>> td.realised_pnl(week_of_trades, day="2026-11-20")
-    """
-    return Ledger(trades, opening, **options).realised(day)
-
-
-@_with_options
-def day_pnl(
-    trades: TradeBook,
-    *,
-    day: date | str | None = None,
-    opening: GivenLots | None = None,
-    prices: Prices | None = None,
-    charges: Rates | None = None,
-    rounding: Rounding = None,
-    **options: Unpack[Options],
-) -> DayPnl:
-    """Computes the profit and loss of one day: realised, unrealised, charges and their net.
-
-    Shorthand for ``td.Ledger(trades, opening, **options).day(day, prices=..., charges=...)``, which
-    describes the arguments and what is returned and raised.
-
-    Args:
-        trades: A trade book, of one or several accounts.
-        day: The day; the latest day of the book unless given.
-        opening: Lots that were open before the first trade, as in ``td.Ledger``.
-        prices: Closing prices of what is open, as in ``unrealised_pnl``.
-        charges: Rates of charges, as in ``charges``; without them, charges are 0.
-        rounding: Rounds charges, as in ``charges``.
-        options: Those of ``td.Ledger``.
-
-    Returns:
-        As ``Ledger.day``.
-
-    Example:
-        >>> day = td.day_pnl(trades, prices=closes, charges=td.ChargeRate.load("charges.toml"))
-        >>> day.net, day.filter(segment="E").net
-    """
-    ledger = Ledger(trades, opening, **options)
-    return ledger.day(day, prices=prices, charges=charges, rounding=rounding)
-
-
-@_with_options
-def daily_pnl(
-    trades: TradeBook,
-    *,
-    prices: DayPrices,
-    days: Iterable[date | str] | None = None,
-    opening: GivenLots | None = None,
-    charges: Rates | None = None,
-    rounding: Rounding = None,
-    per: Sequence[str] = (),
-    **options: Unpack[Options],
-) -> DailyPnl:
-    """Computes the profit and loss of each day, by account and client.
-
-    Shorthand for ``td.Ledger(trades, opening, **options).daily(prices, ...)``, which describes the
-    arguments and what is returned and raised.
-
-    Args:
-        trades: A trade book of any number of days, of one or several accounts.
-        prices: Closing prices by day.
-        days: Days to report besides those of trades and settlements.
-        opening: Lots that were open before the first trade, as in ``td.Ledger``.
-        charges: Rates of charges, as in ``charges``; without them, charges are 0.
-        rounding: Rounds charges, as in ``charges``.
-        per: Columns by which a day is divided, besides account and client.
-        options: Those of ``td.Ledger``.
-
-    Returns:
-        As ``Ledger.daily``.
-
-    Example:
-        >>> daily = td.daily_pnl(trades, prices=closes, charges=rates)
-        >>> daily.to_pandas().groupby("day")["net"].sum().cumsum()
-    """
-    ledger = Ledger(trades, opening, **options)
-    return ledger.daily(prices, days=days, charges=charges, rounding=rounding, per=per)
-
-
-def unrealised_pnl(
-    lots: GivenLots | RealisedPnl, prices: Prices, *, match_by: str = MATCH_BY[0]
-) -> UnrealisedPnl:
-    """Values open lots at the given prices, before charges.
-
-    The service documents no market prices (nor the meaning of an order's ``ref_ltp``), so the
-    caller provides them. Amounts are exact; each result is the float nearest to the exact value.
-
-    Args:
-        lots: Lots of either side: ``open_lots`` of ``realised_pnl``, its result itself, or one dict
-            for each lot. Positions are no lots: their average is not that of what is still open.
-        prices: Price of one share by ``security_id``, or by ``(security_id, expiry_date)`` where an
-            id means several contracts, either of them after exchange and segment if need be: a
-            mapping, a pandas Series with that index, a data frame with the columns ``security_id``
-            and ``price``, or a function that takes a row with these fields. A missing price is
-            ``None`` or NaN.
-        match_by: ``"isin"`` nets lots of shares of one ISIN, as in ``realised_pnl``.
-
-    Returns:
-        One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
-
-    Raises:
-        TypeError: If an argument has the wrong type.
-        ValueError: If a lot is incomplete or unmatched, or a price is ambiguous or not finite.
-
-    Warns:
-        DataWarning: If a contract has no price or no multiplier. Its row and the sum are ``None``.
-            Keys of ``prices`` that matched nothing are named then.
-
-    Example:
-        >>> pnl = td.realised_pnl(trades)
-        >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
-    """
-    price_of = PricesByDay(prices).on(None)
-    values, notes = valued(lots, price_of, is_by_isin(match_by))
-    return noted(values, notes + priced_notes(values, price_of))
-
-
-def valued(lots: Any, price_of: Lookup, joins: bool = False) -> tuple[UnrealisedPnl, list[Note]]:
-    """Returns what lots are worth, and the issues of their ISINs if these join them."""
-    if isinstance(lots, Positions):
-        raise TypeError(
-            "the argument lots takes lots, not Positions, whose averages are not those of what is "
-            "open: pass the result of realised_pnl"
-        )
-    if isinstance(lots, RealisedPnl):  # a price may be that of a closed contract
-        last = max(lots.days, default=date.min)
-        contracts = zip(*map(lots._column, CONTRACT), strict=True)
-        price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
-    held = read_lots("lots", lots.open_lots if isinstance(lots, RealisedPnl) else lots)
-    notes: list[Note] = []
-    if joins:
-        zone = next((lot.time.tzinfo for lot in held if lot.time), None)
-        rows, price_of.same, _, notes = by_isin(as_trades(held, zone, LONG, SHORT))
-        held = list(map(under, held, zip(*map(rows.column, CONTRACT), strict=True)))
-    sums: dict[Key, list[Any]] = {}
-    for lot in held:
-        sign = 1 if lot.side == LONG else -1
-        multiplier = 1 if lot.multiplier == 0 else lot.multiplier  # 0 stands for shares
-        of_key = sums.setdefault((*key_of(lot), lot.by), [0, Fraction(0), multiplier, lot])
-        if of_key[2] != multiplier:
-            raise ValueError(
-                f"lots of security_id {lot.security_id!r} have the multipliers {of_key[2]} "
-                f"and {multiplier}: convert their quantities"
-            )
-        of_key[0] += sign * lot.quantity
-        of_key[1] += sign * Fraction(repr(lot.value))
-    rows_of = []
-    for quantity, value, multiplier, lot in sums.values():
-        price = price_of(lot) if quantity else None
-        cells = valued_row(quantity, value.as_integer_ratio(), multiplier, lot.kind, price)
-        rows_of.append((*leading_of(lot), *cells, lot.by))
-    return UnrealisedPnl._of(rows_of), notes

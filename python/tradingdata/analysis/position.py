@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date
-from operator import add, sub
-from typing import Any
 
 from .. import _core
 from ..books.book import TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .events import Events
+from .events import Events, average_of, strikes_of
 from .inputs import Multipliers, days_text
-from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
+from .keys import CONTRACT, FUTURE, KEY, OPTION, SHARES, Keyed, kind_of
 from .results import BY_CONTRACT, ResultTable, noted
 
 
@@ -120,51 +118,41 @@ def positions(
     Warns:
         DataWarning: If the result has issues.
     """
-    fills = Events(trades, day, buy, sell, multipliers=multipliers, timed=False)
-    result = positions_of(fills, buy, sell)
-    result.days = fills.days if fills.day is None else (fills.day,)
-    return noted(result, fills.notes)
-
-
-def positions_of(fills: Events, buy: str, sell: str) -> Positions:
-    """Returns the positions of trades, and notes what is not known of them."""
-    rows = fills.rows
-    facts = fills.facts()
+    events = Events(trades, buy, sell, multipliers=multipliers, timed=day is not None).on(day)
+    rows, proofs = events.rows, events.proofs
     decimals = _core.decimals_of([(rows, "trade_value")])
-    sides = _core.Groups([rows], ["txn_type"], fills.by_key)
+    sides = _core.Groups([rows], ["txn_type"], events.by_key)
     (codes,) = rows.cells(sides.first(), ["txn_type"])
-    # By key; -1: none.
-    side_of = {code: [-1] * len(facts.multipliers) for code in (buy, sell)}
-    for side, (number, code) in enumerate(zip(sides.coarser(KEY), codes, strict=True)):
-        side_of[code][number] = side
-    # None of the sums is None, since rows without a value are refused.
-    sums: Any = sides.counts(), sides.sums("quantity", 0), sides.sums("trade_value", decimals)
-    for column in sums:
-        column.append(0)
-    (purchases, bought, paid), (sales, sold, received) = (
-        [[column[side] for side in side_of[code]] for column in sums] for code in (buy, sell)
-    )
-    scale = 10**decimals
-    columns = [
-        *fills.leads(),
-        list(map(add, purchases, sales)),
-        *_traded(bought, paid, scale, facts.multipliers),
-        *_traded(sold, received, scale, facts.multipliers),
-        list(map(sub, bought, sold)),
-        [units / scale for units in map(sub, received, paid)],
-        facts.multipliers,
-        facts.kinds,
-    ]
-    return Positions._of_columns(columns)
+    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
+    columns = zip(sides.coarser(KEY), codes, sides.counts(), quantities, values, strict=True)
+    nothing = 0, 0, 0
+    traded = {code: [nothing] * len(proofs) for code in (buy, sell)}
+    for key, code, count, quantity, value in columns:
+        traded[code][key] = count, quantity or 0, value or 0  # a row without one is refused
+    strikes = strikes_of(rows, events.by_key, events.by_key.numbers)
+    expiries = [key[KEY.index(CONTRACT[-1])] for key in events.all_keys()]
+    kinds = map(kind_of, expiries, strikes)
+    cells = []
+    for proof, kind, bought, sold in zip(proofs, kinds, traded[buy], traded[sell], strict=True):
+        cells.append(
+            (
+                bought[0] + sold[0],
+                *_side(*bought[1:], proof.multiplier, 10**decimals),
+                *_side(*sold[1:], proof.multiplier, 10**decimals),
+                bought[1] - sold[1],
+                (sold[2] - bought[2]) / 10**decimals,
+                proof.multiplier,
+                kind,
+            )
+        )
+    result = Positions._of(cells, leads=events.leading())
+    result.days = events.days if events.day is None else (events.day,)
+    return noted(result, events.all_notes())
 
 
-def _traded(
-    quantities: list[int], values: list[int], scale: int, multipliers: list[int | None]
-) -> list[list[Any]]:
-    """Returns the columns of one side: quantity, value and average price."""
-    columns = zip(quantities, values, multipliers, strict=True)
-    averages = [
-        value / (scale * quantity * multiplier) if quantity and multiplier else None
-        for quantity, value, multiplier in columns
-    ]
-    return [quantities, [value / scale for value in values], averages]
+def _side(
+    quantity: int, value: int, multiplier: int | None, scale: int
+) -> tuple[int, float, float | None]:
+    """Returns the quantity, value and average price of a side."""
+    average = average_of(quantity, value, multiplier, scale)
+    return quantity, value / scale, average

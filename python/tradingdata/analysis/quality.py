@@ -13,7 +13,7 @@ from ..table.rows import declared
 from .events import Proof, check_codes, multipliers_at, require_values
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, leads_at
-from .results import BY_ORDER, NO_ENTRY, UNPROVED, Note, ResultTable, noted
+from .results import BY_ORDER, Note, Problem, ResultTable, noted
 
 
 @declared
@@ -199,12 +199,14 @@ def _doubts(
     for number, (lead, proof) in enumerate(zip(leads, proofs, strict=True)):
         text = f"order {lead.order_no}: "
         if proof.lacks:
-            notes.append(Note(lead, UNPROVED, text + proof.lacks))
+            notes.append(Note(lead, Problem.UNPROVED, text + proof.lacks))
         if (*lead[:2], lead.exchange, lead.segment, lead.order_no) in unknown:
             doubtful.add(number)
-            notes.append(Note(lead, NO_ENTRY, f"{text}trades of this number may be of another day"))
+            notes.append(
+                Note(lead, Problem.NO_ENTRY, f"{text}trades of this number may be of another day")
+            )
         elif number in doubtful:
-            notes.append(Note(lead, NO_ENTRY, f"{text}trades matched by their order_no"))
+            notes.append(Note(lead, Problem.NO_ENTRY, f"{text}trades matched by their order_no"))
     return notes
 
 

@@ -17,7 +17,7 @@ from ..table.rows import declared
 from .events import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
-from .results import BY_ORDER, UNPROVED, Note, ResultTable, noted
+from .results import BY_ORDER, Note, Problem, ResultTable, noted
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
@@ -223,11 +223,11 @@ def compared(
     findings = list(starmap(_finding, facts))
     result = Reconciliation._of_columns([*leads, findings, *_amounts(units, *columns)])
     result.other_days = total - len(fills)
-    notes = [
-        Note([column[at] for column in leads], UNPROVED, f"order {leads[5][at]}: {proof.lacks}")
-        for at, proof in enumerate(proofs)
-        if proof.lacks
-    ]
+    notes = []
+    for proof, *lead in zip(proofs, *leads, strict=True):
+        if proof.lacks:
+            text = f"order {lead[5]}: {proof.lacks}"
+            notes.append(Note(tuple(lead), Problem.UNPROVED, text))
     return result, notes
 
 

@@ -21,6 +21,9 @@ from ..table.table import Record, Table
 from .inputs import days_text
 from .keys import BY, KEY, KEYED, ORDER_SIDE, Key, Keyed, Lead, OfOrder, kind_of
 
+# The values of a column, or several columns of rows of another table.
+Column = Sequence[object] | tuple[Slice, Sequence[int], Sequence[str]]
+
 # More than any sum of floats has, whose digits are between 1e-324 and 1e309.
 _ALL_DIGITS = 1000
 
@@ -58,24 +61,24 @@ class ResultTable(Table[Record]):
 
     _view = BY_CONTRACT
 
-    _issues: ResultTable[Any] | None
+    _issues: ResultIssues | OrderIssues | None = None
 
     @property
-    def issues(self) -> ResultTable[Any]:
+    def issues(self) -> ResultIssues | OrderIssues:
         """What the result leaves out or could not prove: ``problem``, ``count`` and ``detail``."""
-        issues: ResultTable[Any] | None = self.__dict__.get("_issues")
-        return self._issues_of([]) if issues is None else issues
+        return self._issues_of([]) if self._issues is None else self._issues
 
     @classmethod
-    def _issues_of(cls, rows: Iterable[tuple[Any, ...]]) -> ResultTable[Any]:
-        return (OrderIssues if issubclass(cls._row, OfOrder) else ResultIssues)._of(rows)
+    def _issues_of(cls, notes: Iterable[Note]) -> ResultIssues | OrderIssues:
+        rows = issue_rows(notes)
+        return OrderIssues._of(rows) if issubclass(cls._row, OfOrder) else ResultIssues._of(rows)
 
-    def _keys(self) -> list[tuple[Any, ...]]:
+    def _keys(self) -> list[Key]:
         """Returns the key of each row."""
         names = ORDER_SIDE if issubclass(self._row, OfOrder) else (*KEY, BY)
         return list(zip(*(self._column(n) for n in names if n in self._kinds), strict=True))
 
-    def _of_keys(self, kept: set[tuple[Any, ...]]) -> Self:
+    def _of_keys(self, kept: set[Key]) -> Self:
         """Returns the rows of some keys, and those that have none."""
         keys = self._keys()
         # The key of some results is the account alone, and issues have no `by`.
@@ -107,9 +110,9 @@ class ResultTable(Table[Record]):
     @classmethod
     def _of(
         cls,
-        rows: Iterable[tuple[Any, ...]],
+        rows: Iterable[Sequence[object]],
         zone: tzinfo | None = None,
-        leads: Sequence[Any] = (),
+        leads: Sequence[Column] = (),
     ) -> Self:
         """Returns a table of rows given as tuples; ``zone`` is that of the times.
 
@@ -121,9 +124,9 @@ class ResultTable(Table[Record]):
         return cls._of_columns([*leads, *columns], zone)
 
     @classmethod
-    def _of_columns(cls, columns: Sequence[Any], zone: tzinfo | None = None) -> Self:
+    def _of_columns(cls, columns: Sequence[Column], zone: tzinfo | None = None) -> Self:
         """Returns a table of columns, sorted by rank; ``zone`` is that of the times."""
-        table = super()._of_columns(columns, zone)
+        table = cls._over(_core.table_of(cls._row, [*columns], zone))
         ranks = table._ranks()
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
         return table if order == list(range(len(ranks))) else cls._over(table._rows.take(order))
@@ -215,27 +218,31 @@ class OrderIssues(ResultTable[OrderIssue]):
     _view = BY_ORDER._replace(noun="issue", columns=("problem", "count", "detail"))
 
 
-UNPRICED = "without a price"
-UNOPENED = "sold without an opening"
-EXPIRED = "expired, not settled"
-UNPROVED = "multiplier not proved"
-TIED = "order within a second unknown"
-IDLE = "no trades on the day"
-UNUSED = "key that matched nothing"
-FREE = "price of 0"
-NO_ENTRY = "time of entry missing"
-NO_EXPIRY = "expiry date missing"
-DIFFERENT = "attributes of one contract differ"
-ALIKE = "codes that differ in case or spaces"
-FRACTION = "fraction of a share"
-EARLIER = "change before the opening"
-UNCHANGED = "change without its lots"
-ELSEWHERE = "same ISIN under another id"
-NO_ISIN = "not an ISIN"
-STALE = "priced on an earlier day"
-FROM_COST = "measured from cost"
-LATE = "after the last day"
-MEETS = "lot that meets the other side"
+class Problem:
+    """What a result leaves out or could not prove, as ``problem`` of its issues says it."""
+
+    UNPRICED = "without a price"
+    UNOPENED = "sold without an opening"
+    EXPIRED = "expired, not settled"
+    UNPROVED = "multiplier not proved"
+    TIED = "order within a second unknown"
+    IDLE = "no trades on the day"
+    UNUSED = "key that matched nothing"
+    FREE = "price of 0"
+    NO_ENTRY = "time of entry missing"
+    NO_EXPIRY = "expiry date missing"
+    DIFFERENT = "attributes of one contract differ"
+    ALIKE = "codes that differ in case or spaces"
+    FRACTION = "fraction of a share"
+    EARLIER = "change before the opening"
+    UNCHANGED = "change without its lots"
+    ELSEWHERE = "same ISIN under another id"
+    NO_ISIN = "not an ISIN"
+    STALE = "priced on an earlier day"
+    FROM_COST = "measured from cost"
+    LATE = "after the last day"
+    MEETS = "lot that meets the other side"
+
 
 NO_KEY = Lead._make([None] * len(KEYED))  # of what is about the whole result
 
@@ -245,10 +252,15 @@ _NAMED = 3  # details that a warning has
 class Note(NamedTuple):
     """An issue: the leading columns of the row that it is about, and the other columns."""
 
-    lead: Any
+    lead: Lead | tuple[object, ...]
     problem: str
     detail: str
     number: int = 1
+
+
+def issue_rows(notes: Iterable[Note]) -> list[Sequence[object]]:
+    """Returns the rows of issues."""
+    return [(*note.lead, note.problem, note.number, note.detail) for note in notes]
 
 
 Result = TypeVar("Result", bound=ResultTable[Any])
@@ -256,8 +268,7 @@ Result = TypeVar("Result", bound=ResultTable[Any])
 
 def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
     """Returns a result with its issues, of which it warns in one sentence."""
-    rows = [(*note.lead, note.problem, note.number, note.detail) for note in notes]
-    result._issues = result._issues_of(rows)
+    result._issues = result._issues_of(notes)
     if warn and notes:
         problems: dict[str, list[Note]] = {}
         for note in notes:
@@ -275,7 +286,7 @@ def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
     """Returns the issue of keys of an argument that are about nothing in the result."""
     text = ", ".join(map(repr, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
     note = f"{argument} has {text}, which names no contract here"
-    return [Note(NO_KEY, UNUSED, note, len(keys))] if keys else []
+    return [Note(NO_KEY, Problem.UNUSED, note, len(keys))] if keys else []
 
 
 def about(lead: Lead, problem: str, detail: str = "", number: int = 1) -> Note:
@@ -794,31 +805,27 @@ class TradeCharge(Keyed):
 _PARTS = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "other", "gst")
 
 
-class Charges(ResultTable[Charge]):
+class ChargeTable(ResultTable[Record]):
+    """Rows that have charges, with their sum."""
+
+    @property
+    def total(self) -> float:
+        """Sum over all rows."""
+        return self._sum("total")
+
+    def _heading(self) -> str:
+        return f"{super()._heading()}, charges {group(self.total, 2)}"
+
+
+class Charges(ChargeTable[Charge]):
     """Result of ``charges``: one row for each key."""
 
     _row = Charge
     _view = BY_CONTRACT._replace(columns=_PARTS, sums=_PARTS, rank="total")
 
-    @property
-    def total(self) -> float:
-        """Sum over all rows."""
-        return self._sum("total")
 
-    def _heading(self) -> str:
-        return f"{super()._heading()}, charges {group(self.total, 2)}"
-
-
-class TradeCharges(ResultTable[TradeCharge]):
+class TradeCharges(ChargeTable[TradeCharge]):
     """Result of ``charges`` with ``per="trade"``: one row for each trade, in the book's order."""
 
     _row = TradeCharge
     _view = BY_CONTRACT._replace(columns=("order_no", *_PARTS), sums=_PARTS)
-
-    @property
-    def total(self) -> float:
-        """Sum over all rows."""
-        return self._sum("total")
-
-    def _heading(self) -> str:
-        return f"{super()._heading()}, charges {group(self.total, 2)}"

@@ -14,8 +14,7 @@ from typing import Any
 
 import tradingdata as td
 from analysis_samples import DAY
-from tradingdata.analysis import results as issues
-from tradingdata.analysis.results import ATTRIBUTES
+from tradingdata.analysis.results import ATTRIBUTES, Problem
 
 from . import CLIENT, EXPIRY, FIRST_CALL, FUTURE, PRODUCT, SECURITY, SHARES, Event, World
 
@@ -62,7 +61,7 @@ def value_of_no_multiplier(made: World, rng: random.Random) -> Odd | None:
     value = round(event.quantity * price * 1.33, 2)
     rows[at] = rows[at]._replace(trade_value=value)
     names = (dict(event.contract.fields)[SECURITY], f"trade_value {value} in row {at}")
-    return Odd(rows, problem=issues.UNPROVED, names=names, is_same=False)
+    return Odd(rows, problem=Problem.UNPROVED, names=names, is_same=False)
 
 
 def mixed_units(made: World, rng: random.Random) -> Odd | None:
@@ -87,7 +86,7 @@ def codes_that_look_alike(made: World, rng: random.Random) -> Odd:
     if sum(row[name] == known for row in rows) == 1:
         rows.append(rows[at]._replace(trade_no="another", exch_trade_time=rows[-1].exch_trade_time))
     rows[at] = rows[at]._replace(**{name: code})
-    return Odd(rows, problem=issues.ALIKE, names=(repr(known), repr(code)), is_same=False)
+    return Odd(rows, problem=Problem.ALIKE, names=(repr(known), repr(code)), is_same=False)
 
 
 def isin_that_is_none(made: World, rng: random.Random) -> Odd | None:
@@ -98,7 +97,7 @@ def isin_that_is_none(made: World, rng: random.Random) -> Odd | None:
         event.contract.expiry is None for event in made.events
     ):
         return None
-    return Odd(rows, {"match_by": "isin"}, issues.NO_ISIN, (repr(text),))
+    return Odd(rows, {"match_by": "isin"}, Problem.NO_ISIN, (repr(text),))
 
 
 def change_without_lots(made: World, rng: random.Random) -> Odd:
@@ -106,7 +105,7 @@ def change_without_lots(made: World, rng: random.Random) -> Odd:
     at = DAY + dt.timedelta(days=rng.randrange(6))
     change = td.LotChange(at, where={SECURITY: "nobody's"}, ratio=2)
     return Odd(
-        _rows(made), {"changes": [change]}, issues.UNCHANGED, (f"change of {at}", "nobody's")
+        _rows(made), {"changes": [change]}, Problem.UNCHANGED, (f"change of {at}", "nobody's")
     )
 
 
@@ -116,7 +115,7 @@ def settlement_of_another_expiry(made: World, rng: random.Random) -> Odd | None:
     if not any(event.contract == FIRST_CALL for event in made.events):
         return None
     key = (dict(FIRST_CALL.fields)[SECURITY], wrong)
-    return Odd(_rows(made), {"settle": {key: 3.0}}, issues.UNUSED, (repr(key),))
+    return Odd(_rows(made), {"settle": {key: 3.0}}, Problem.UNUSED, (repr(key),))
 
 
 def day_before_all(made: World, rng: random.Random) -> Odd:
@@ -128,7 +127,7 @@ def day_before_all(made: World, rng: random.Random) -> Odd:
 def day_without_trades(made: World, rng: random.Random) -> Odd:
     """C12, after the trades."""
     day = DAY + dt.timedelta(days=rng.randint(4, 7))
-    return Odd(_rows(made), {"day": day}, issues.IDLE, (f"none on {day}",), is_same=False)
+    return Odd(_rows(made), {"day": day}, Problem.IDLE, (f"none on {day}",), is_same=False)
 
 
 def lot_that_is_of_two_contracts(made: World, rng: random.Random) -> Odd | None:

@@ -1,7 +1,6 @@
 """Random timelines: opening lots in any order, arrivals, changes, settlements, strategies.
 
-The oracle walks through every share on its own, in fractions, and uses nothing of the package's
-calculations.
+The oracle keeps every lot in fractions, and uses nothing of the package's calculations.
 """
 
 from __future__ import annotations
@@ -9,8 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import tradingdata as td
@@ -22,18 +23,34 @@ DAYS = [DAY + dt.timedelta(days=number) for number in range(12)]
 ID, EXPIRY, SEGMENT = CONTRACT[2], CONTRACT[3], CONTRACT[1]
 TAGS = ("slow", "fast", None)
 HELD = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
+UNDATED = dt.datetime.min
 
 # Of what a trade or a lot is: its client, id, expiry and tag.
 Key = tuple[str, str | None, dt.date | None, str | None]
+Contract = tuple[str | None, dt.date | None]
+OPTIONS = [
+    (DAYS[4], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[4], **CALL}),
+    (DAYS[9], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[9], **CALL}),
+    (DAY - dt.timedelta(days=3), {ID: "41", SEGMENT: "D", EXPIRY: DAY - dt.timedelta(days=3)}),
+]
+FUTURE = {ID: "30", SEGMENT: "D", EXPIRY: DAYS[10]}
+UNITS = (25, 40)  # shares in a contract of the future, before and after it is replaced
 
 
-@dataclass
-class Share:
-    """One share: its side, what it cost, and its time, by which lots are closed."""
+@dataclass(eq=False)
+class Lot:
+    """What is open of a lot: its side, quantity, cost, and the time by which lots are closed."""
 
     sign: int
+    quantity: int
     cost: Fraction
     time: dt.datetime
+
+    def take(self, quantity: int) -> Fraction:
+        """Takes a quantity and returns its part of the cost."""
+        part = self.cost * quantity / self.quantity
+        self.quantity, self.cost = self.quantity - quantity, self.cost - part
+        return part
 
 
 @dataclass
@@ -46,8 +63,8 @@ class Event:
     key: Key | None = None
     sign: int = 1
     quantity: int = 0
-    price: Fraction = Fraction(0)
-    time: dt.datetime = dt.datetime.min
+    value: Fraction = Fraction(0)
+    time: dt.datetime = UNDATED
     change: td.LotChange | None = None
 
 
@@ -60,6 +77,8 @@ class Timeline:
     opening: list[dict[str, Any]] = field(default_factory=list)
     changes: list[td.LotChange] = field(default_factory=list)
     settlements: dict[Any, float] = field(default_factory=dict)
+    replaced: dt.datetime = dt.datetime.max  # when the future's multiplier is
+    begin: dt.datetime = dt.datetime.min  # of the first day of trades, as of which lots are
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -70,193 +89,248 @@ class Timeline:
             "by": "algo_id",
         }
 
-
-OPTIONS = [
-    (DAYS[4], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[4], **CALL}),
-    (DAYS[9], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[9], **CALL}),
-    (DAY - dt.timedelta(days=3), {ID: "41", SEGMENT: "D", EXPIRY: DAY - dt.timedelta(days=3)}),
-]
+    def unit(self, security: str | None, at: dt.datetime) -> int:
+        """How many shares one of a security is at a moment."""
+        is_new = at >= self.replaced or self.replaced < self.begin
+        return 1 if security != FUTURE[ID] else UNITS[is_new]
 
 
 def timeline(rng: random.Random, most: int = 40) -> Timeline:
-    """A timeline of twelve days with two clients. Prices are whole rupees, so shares are exact."""
+    """A timeline of twelve days with two clients, with prices in whole rupees."""
     made = Timeline()
     clients = ["C1", "C2"]
-
-    def moment(day: int) -> dt.datetime:
-        at = dt.datetime.combine(DAYS[day], dt.time(9, 15))
-        return at + dt.timedelta(seconds=rng.randrange(20000))
-
+    if rng.random() < 0.6:
+        midnight = dt.datetime.combine(DAYS[rng.randrange(1, 10)], dt.time())
+        made.replaced = midnight + dt.timedelta(hours=rng.choice([0, 11]))
     taken: set[dt.datetime] = set()
     for number in range(1, rng.randint(4, most)):
         day = rng.randrange(12)
-        at = moment(day)
+        at = dt.datetime.combine(DAYS[day], dt.time(9, 15)) + dt.timedelta(0, rng.randrange(20000))
         if at in taken:
             continue
         taken.add(at)
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
-        if rng.random() < 0.3:
-            expiry, of_option = rng.choice(OPTIONS[:2])
-            if DAYS[day] <= expiry:
-                fields = of_option
+        if rng.random() < 0.4:
+            expiry, derivative = rng.choice([*OPTIONS[:2], (FUTURE[EXPIRY], FUTURE)])
+            fields = derivative if DAYS[day] <= expiry else fields
         tag, client = rng.choice(TAGS), rng.choice(clients)
         sign, quantity, price = rng.choice([1, -1]), rng.randint(1, 9), rng.randint(5, 90)
-        row = trade(number, "B" if sign > 0 else "S", quantity, float(quantity * price))._replace(
-            **fields
-            | {TIME: at, "algo_id": tag, "client_id": client, "traded_price": float(price)},
-            lot_size=1,
-        )
-        made.trades.append(row)
-        key = client, row.security_id, row.expiry_date, tag
-        made.events.append(Event(at, 3, "trade", key, sign, quantity, Fraction(price), at))
+        value = quantity * price * made.unit(fields[ID], at)
+        fields = fields | {TIME: at, "algo_id": tag, "client_id": client, "lot_size": 1}
+        row = trade(number, "B" if sign > 0 else "S", quantity, float(value))
+        made.trades.append(row._replace(**fields, traded_price=float(price)))
+        key = client, fields[ID], fields.get(EXPIRY), tag
+        made.events.append(Event(at, 3, "trade", key, sign, quantity, Fraction(value), at))
     if not made.trades:
         return timeline(rng, most)
     first = min(row[TIME] for row in made.trades)
-    begin = dt.datetime.combine(first.date(), dt.time())
+    begin = made.begin = dt.datetime.combine(first.date(), dt.time())
     _opening(rng, made, begin, clients)
     _changes(rng, made, begin)
-    for expiry, fields in OPTIONS:
+    for expiry, fields in [*OPTIONS, (FUTURE[EXPIRY], FUTURE)]:
         if rng.random() < 0.7:
             price = rng.randint(0, 60)
             made.settlements[fields[ID], expiry] = float(price)
             at = dt.datetime.combine(expiry, dt.time(15, 30))
             key = "", fields[ID], expiry, None
-            made.events.append(Event(at, 4, "settle", key, price=Fraction(price)))
+            made.events.append(Event(at, 4, "settle", key, value=Fraction(price)))
     return made
 
 
 def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: list[str]) -> None:
-    """Lots without a time, of other times before the first day, and arrivals in mid-stream."""
+    """Lots without a time, of other times before the first day, and arrivals in mid-stream.
+
+    A client has one lot without a time, or which of two comes first would not be known.
+    """
     lots: list[tuple[dict[str, Any], Event]] = []
+    undated: set[str] = set()
     for _ in range(rng.randint(0, 6)):
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
-        if rng.random() < 0.3:
-            fields = rng.choice(OPTIONS)[1]
-        quantity, price = rng.randint(1, 9), rng.randint(5, 90)
+        if rng.random() < 0.4:
+            fields = rng.choice([*(fields for _, fields in OPTIONS), FUTURE])
+        unit = made.unit(fields[ID], UNDATED)
+        quantity, value = rng.randint(1, 9), rng.randint(5, 90) * unit
         time = begin - dt.timedelta(days=rng.randint(1, 400), seconds=rng.randrange(80000))
         client, tag = rng.choice(clients), rng.choice(TAGS)
-        arrives = ID in fields and EXPIRY not in fields and rng.random() < 0.3
-        known: dt.datetime | None = None if rng.random() < 0.2 and not arrives else time
+        sign = rng.choice([1, 1, 1, -1])
+        arrives = EXPIRY not in fields and rng.random() < 0.3
+        known: dt.datetime | None = time
         if arrives:  # a bonus or an allotment
             known = begin + dt.timedelta(days=rng.randrange(6), hours=rng.randrange(24))
+        elif rng.random() < 0.2 and client not in undated:
+            undated.add(client)
+            known = None
         lot = {**HELD, **fields, "client_id": client, "by": tag, "quantity": quantity}
-        lot |= {"value": float(quantity * price), "time": known, "multiplier": 1}
+        lot |= {"value": float(quantity * value), "time": known, "multiplier": unit}
+        lot["side"] = "long" if sign > 0 else "short"
         key = client, fields[ID], fields.get(EXPIRY), tag
-        at, rank = (known or begin, 2) if arrives else (dt.datetime.min, 0)
-        time = known or dt.datetime.min
-        lots.append((lot, Event(at, rank, "lot", key, 1, quantity, Fraction(price), time)))
+        at, rank = (known or begin, 2) if arrives else (UNDATED, 0)
+        cost = Fraction(quantity * value)
+        lots.append((lot, Event(at, rank, "lot", key, sign, quantity, cost, known or UNDATED)))
     rng.shuffle(lots)  # given in any order; those without a time stay in it
     made.opening += [lot for lot, _ in lots]
     made.events += [event for _, event in lots]
 
 
 def _changes(rng: random.Random, made: Timeline, begin: dt.datetime) -> None:
-    for _ in range(rng.randint(0, 2)):
-        at = begin + dt.timedelta(days=rng.randrange(8), hours=rng.choice([0, 0, 12]))
-        change = rng.choice(
-            [
-                td.LotChange(at, where={ID: "10"}, ratio=rng.choice([2, 5])),
-                td.LotChange(at, where={ID: "11"}, add=rng.choice([3, -2])),
-                td.LotChange(at, where={ID: "10"}, into={ID: "12"}, cost=0.25),
-                td.LotChange(at, where={ID: "99"}, ratio=2),
-            ]
+    moments = {begin + dt.timedelta(rng.randrange(8), hours=rng.choice([0, 12])) for _ in "ab"}
+    for at in sorted(moments)[: rng.randint(0, 2)]:
+        cash = rng.choice([None, 7])
+        made.changes.append(
+            rng.choice(
+                [
+                    td.LotChange(at, where={ID: "10"}, ratio=rng.choice([2, 5])),
+                    td.LotChange(at, where={ID: "10"}, ratio=(2, 3), cash=cash),
+                    td.LotChange(at, where={ID: "11"}, ratio=(1, 7), cash=cash),
+                    td.LotChange(at, where={ID: "11"}, add=rng.choice([3, -2])),
+                    td.LotChange(at, where={ID: "10"}, into={ID: "12"}, cost=0.25),
+                    td.LotChange(at, where={ID: "10"}, into={ID: "11"}, cost=0.25, ratio=(1, 4)),
+                    td.LotChange(at, where={ID: "11"}, replace={ID: "10"}),
+                    td.LotChange(at, where={ID: "99"}, ratio=2),
+                ]
+            )
         )
-        made.changes.append(change)
-        made.events.append(Event(at, 1, "change", change=change))
+    if made.replaced < dt.datetime.max:
+        unit = {"multiplier": UNITS[1]}
+        made.changes.append(td.LotChange(made.replaced, where={ID: FUTURE[ID]}, replace=unit))
+    made.events += [Event(each._moment(), 1, "change", change=each) for each in made.changes]
 
 
 class Oracle:
-    """Every share until a moment: what was realised on each day, and what is held.
+    """Every lot until a moment: what was realised on each day, and what is held.
 
-    ``sides`` are keys with lots of both sides at once, which a ledger refuses or leaves out.
+    ``sides`` says that opening lots of a key have both sides, which a ledger refuses.
     """
 
     def __init__(self, made: Timeline, stop: dt.datetime, until: dt.date) -> None:
-        self.held: dict[Key, list[Share]] = defaultdict(list)
+        self.made = made
+        self.held: dict[Key, list[Lot]] = defaultdict(list)
         self.realised: dict[tuple[Key, dt.date], Fraction] = defaultdict(Fraction)
+        self.seen: dict[Key, dt.date] = {}  # the first day of each key
         self.sides = False
-        self.stop = stop
         last = dt.datetime.combine(until, dt.time()) + dt.timedelta(days=1)
-        events = sorted(made.events, key=lambda event: (event.at, event.rank))
-        lots = [event for event in events if event.at == dt.datetime.min]
-        others = [event for event in events if event.at > dt.datetime.min]
-        for event in [*lots, *others]:
+        for event in sorted(made.events, key=lambda event: (event.at, event.rank)):
             if event.at < stop and event.at < last:
                 getattr(self, f"_{event.kind}")(event)
+                for key, lots in self.held.items():
+                    if lots or key == event.key:
+                        self.seen.setdefault(key, event.at.date())
 
     def _lot(self, event: Event) -> None:
         assert event.key is not None
-        shares = self.held[event.key]
-        if any(share.sign != event.sign for share in shares):
-            self.sides = True  # left out, if it arrives
+        lots = self.held[event.key]
+        if any(lot.sign != event.sign for lot in lots):
+            self.sides |= event.at == UNDATED  # left out, if it arrives
             return
-        shares += [Share(event.sign, event.price, event.time) for _ in range(event.quantity)]
-        shares.sort(key=lambda share: share.time)
+        lots.append(Lot(event.sign, event.quantity, event.value, event.time))
+        lots.sort(key=lambda lot: lot.time)
 
     def _trade(self, event: Event) -> None:
         assert event.key is not None
-        shares = self.held[event.key]
-        for _ in range(event.quantity):
-            if shares and shares[0].sign == -event.sign:
-                self._close(event.key, shares.pop(0), event.price, event.at.date())
-            else:
-                shares.append(Share(event.sign, event.price, event.at))
+        lots, left = self.held[event.key], event.quantity
+        while left and lots and lots[0].sign == -event.sign:
+            quantity = min(left, lots[0].quantity)
+            left -= quantity
+            self._close(
+                event.key, lots, quantity, event.value * quantity / event.quantity, event.at
+            )
+        if left:
+            value = event.value * left / event.quantity
+            lots.append(Lot(event.sign, left, value, event.at))
 
     def _settle(self, event: Event) -> None:
         assert event.key is not None
-        for key, shares in self.held.items():
-            if key[1:3] == event.key[1:3]:
-                for share in shares:
-                    self._close(key, share, event.price, event.at.date())
-                shares.clear()
+        for key, lots in self.held.items():
+            while key[1:3] == event.key[1:3] and lots:
+                shares = lots[0].quantity * self.made.unit(key[1], event.at)
+                self._close(key, lots, lots[0].quantity, event.value * shares, event.at)
 
-    def _close(self, key: Key, share: Share, price: Fraction, day: dt.date) -> None:
-        self.realised[key, day] += (price - share.cost) * share.sign
+    def _close(
+        self, key: Key, lots: list[Lot], quantity: int, value: Fraction, at: dt.datetime
+    ) -> None:
+        """Closes a quantity of the oldest lot for a value."""
+        sign = lots[0].sign
+        self.realised[key, at.date()] += (value - lots[0].take(quantity)) * sign
+        if not lots[0].quantity:
+            del lots[0]
 
     def _change(self, event: Event) -> None:
         change = event.change
         assert change is not None
-        for key, shares in list(self.held.items()):
-            if key[1] != change.where[ID] or key[2] is not None:
-                continue
-            if change.add is not None:
-                for share in shares:
-                    share.cost += Fraction(change.add)
-            elif change.into is not None:
-                parts = [Share(share.sign, share.cost / 4, share.time) for share in shares]
-                for share in shares:
-                    share.cost *= Fraction(3, 4)
-                target = self.held[key[0], "12", None, key[3]]
-                target += parts
-                target.sort(key=lambda share: share.time)
-                self.sides |= len({share.sign for share in target}) > 1
-            else:
-                ratio = int(change.share)
-                shares[:] = [
-                    Share(share.sign, share.cost / ratio, share.time)
-                    for share in shares
-                    for _ in range(ratio)
-                ]
+        holdings: dict[tuple[str, int], list[tuple[Key, Lot]]] = defaultdict(list)
+        for key, lots in self.held.items():
+            for lot in lots if key[1] == change.where[ID] else ():
+                holdings[key[0], lot.sign].append((key, lot))
+        for (_, sign), holding in holdings.items():
+            if "multiplier" not in change.replace:
+                self._change_holding(change, sign, sorted(holding, key=lambda pair: pair[1].time))
 
-    def lots(self) -> Counter[tuple[Any, ...]]:
-        """The shares held, with their side, cost and time."""
-        return Counter(
-            (key, share.sign, share.cost, share.time)
-            for key, shares in self.held.items()
-            for share in shares
-        )
+    def _change_holding(self, change: td.LotChange, sign: int, lots: list[tuple[Key, Lot]]) -> None:
+        """What all lots of one side that a client holds become, whatever their tags."""
+        total = sum(lot.quantity for _, lot in lots)
+        whole, rest = divmod(change.share * total, 1)
+        gets_none = not whole and change.cash is None
+        second = None if change.into is None else change.into[ID]
+        name = second or change.replace.get(ID, change.where[ID])
+        targets = [(key[0], name, key[2], key[3]) for key, _ in lots]
+        if gets_none and second is None:
+            return
+        is_moved = name != change.where[ID] and not gets_none
+        if is_moved and any(lot.sign != sign for key in targets for lot in self.held[key]):
+            return
+        part = Fraction(0) if gets_none else Fraction(change.cost or 1)
+        costs = []
+        for _, lot in lots:
+            lot.cost += Fraction(change.add or 0) * lot.quantity
+            costs.append(lot.cost * part)
+            lot.cost -= costs[-1]
+        quantities = [lot.quantity for _, lot in lots]
+        if rest and change.cash is not None:
+            self._pay(change, sign, lots, costs, rest)
+        before = carried = Fraction(0)
+        opened: list[tuple[Key, Lot]] = []
+        for (_, lot), target, cost, quantity in zip(lots, targets, costs, quantities, strict=True):
+            count = floor(change.share * (before + quantity)) - floor(change.share * before)
+            before += quantity
+            carried += cost
+            if count:
+                opened.append((target, Lot(sign, count, carried, lot.time)))
+                carried = Fraction(0)
+        if opened:
+            opened[-1][1].cost += carried  # a fraction's value is in the last lot
+        for key, lot in lots if second is None else ():
+            self.held[key].remove(lot)
+        for key, lot in opened:
+            self.held[key].append(lot)
+            self.held[key].sort(key=lambda lot: lot.time)
+
+    def _pay(
+        self,
+        change: td.LotChange,
+        sign: int,
+        lots: list[tuple[Key, Lot]],
+        costs: list[Fraction],
+        rest: Fraction,
+    ) -> None:
+        """Realises the old shares of a fraction, those of the last lots, for cash."""
+        left = rest / change.share
+        for at in reversed(range(len(lots))):
+            key, lot = lots[at]
+            sold = min(left, Fraction(lot.quantity))
+            left -= sold
+            cost = costs[at] * sold / lot.quantity
+            costs[at] -= cost
+            cash = Fraction(change.cash or 0) * sold * change.share
+            self.realised[key, change._moment().date()] += (cash - cost) * sign
 
 
 def key_of(row: Any) -> Key:
     return row.client_id, row.security_id, row.expiry_date, row.by
 
 
-def shares_of(lots: Any) -> tuple[Counter[Any], dict[Key, Fraction]]:
-    """How many shares of each key, side and time lots have, and what all of a key cost."""
+def quantities_of(lots: Iterable[tuple[Key, Lot]]) -> Counter[Any]:
+    """How many of each key, side and time lots have."""
     counts: Counter[Any] = Counter()
-    costs: dict[Key, Fraction] = defaultdict(Fraction)
-    for lot in lots:
-        sign = 1 if lot.side == "long" else -1
-        counts[key_of(lot), sign, lot.time or dt.datetime.min] += lot.quantity
-        costs[key_of(lot)] += sign * Fraction(repr(lot.value))
-    return counts, costs
+    for key, lot in lots:
+        counts[key, lot.sign, lot.time] += lot.quantity
+    return counts
