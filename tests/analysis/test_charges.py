@@ -231,6 +231,7 @@ def test_an_order_without_a_number_is_an_error() -> None:
         ({"gst": "18 %"}, TypeError, "gst must be a number"),
         ({"cap": float("nan")}, ValueError, "cap must be finite"),
         ({"where": "product=I"}, TypeError, "where must be a dict"),
+        ({"stt": 0.001}, TypeError, r"ChargeRate\(\) has no stt=: use stt_buy= and stt_sell="),
     ],
 )
 def test_a_rate_that_cannot_be_meant_is_refused(

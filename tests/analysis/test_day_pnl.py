@@ -73,27 +73,12 @@ def test_shorts_may_name_a_product_of_the_day_alone() -> None:
     assert len(day.pnl.unmatched) == 0
 
 
-def test_the_change_of_a_day_is_that_of_what_is_unrealised() -> None:
-    monday = td.day_pnl(TWO_DAYS, day=DAY, prices=closing(110.0))
-    tuesday = td.day_pnl(TWO_DAYS, prices=closing(130.0))
-    before, after = map(td.required, (monday.unrealised, tuesday.unrealised))
-    change = tuesday.realised + after - before
-    assert (monday.net, change) == (100.0, 170.0)
-
-
 def test_a_settled_option_is_an_option() -> None:
     option: dict[str, Any] = {"expiry_date": DAY, "strike_price": 100.0}
     bought = book(trade(1, "B", 10, 1000.0, **option))
     lots = td.realised_pnl(bought).open_lots
     (row,) = td.day_pnl(book(), day=DAY, opening=lots, settle={"10": 0})
     assert (row.kind, row.realised) == ("option", -1000.0)
-
-
-def test_a_day_starts_with_the_opening() -> None:
-    monday = td.day_pnl(TWO_DAYS, day=DAY)
-    tuesday = TWO_DAYS.filter(exch_trade_time__gt=DAY)
-    chained = td.day_pnl(tuesday, opening=monday.pnl.open_lots, prices=closing(130.0))
-    assert chained == td.day_pnl(TWO_DAYS, prices=closing(130.0))
 
 
 def test_a_day_without_trades_values_the_opening() -> None:

@@ -112,14 +112,6 @@ def test_a_demerger_makes_two_lots_of_one() -> None:
     assert sum(paise(match.cost) for match in result.matches) == 1000000
 
 
-def test_a_merger_joins_lots_under_the_new_id() -> None:
-    other = trade(5, "B", 4, 2000.0, **OLD)
-    change = td.LotChange(TUESDAY, where={ISIN: "OLD"}, ratio=(5, 2), replace=MERGED)
-    sold = on_day([trade(6, "S", 20, 24000.0)], 1)
-    result = td.realised_pnl(book(BEFORE, other, *sold), changes=[change])
-    assert (result.realised, result.open_lots) == (12000.0, td.realised_pnl(book()).open_lots)
-
-
 @pytest.mark.parametrize(
     ("more", "detail"),
     [
@@ -163,11 +155,11 @@ def test_a_change_that_meets_the_other_side_stops_its_client_only() -> None:
     found = td.realised_pnl(rows, changes=[early])
     assert (found.realised, len(found.open_lots)) == (100.0, 0)
     other = trade(3, "B", 5, 500.0, **INTRADAY, client_id="C2")
-    both = unwarned(lambda: td.realised_pnl(book(bought, sold, other), changes=[late]))
-    (issue,) = both.issues
+    met = unwarned(lambda: td.realised_pnl(book(bought, sold, other), changes=[late]))
+    (issue,) = met.issues
     assert (issue.client_id, issue.problem) == ("C1", Problem.MEETS)
     assert "give it a time before" in issue.detail
-    assert [(lot.client_id, lot.product, lot.side) for lot in both.open_lots] == [
+    assert [(lot.client_id, lot.product, lot.side) for lot in met.open_lots] == [
         *(("C1", "I", "long"), ("C1", "C", "short"), ("C2", "C", "long")),
     ]
     both = [{name: sold[name] for name in REQUIRED} | {"quantity": 10, "value": 1.0}]
@@ -218,6 +210,8 @@ def test_a_settlement_is_before_a_later_change(change: tuple[int, int], realised
         ({"quantity": 0}, ValueError, "quantity must be"),
         ({"cost": 0.5}, ValueError, "into and cost go together"),
         ({"into": {}, "cost": 2}, ValueError, "cost is a fraction"),
+        ({"cash": 5.0, "ratio": 3}, ValueError, "cash is paid for a fraction .* ratio of 3 never"),
+        ({"where": {5: 1}}, TypeError, "where must have names of fields as keys, not 5"),
     ],
 )
 def test_a_change_that_cannot_be_meant_is_refused(

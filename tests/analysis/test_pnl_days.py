@@ -28,25 +28,6 @@ TWO_DAYS = book(
 )
 
 
-def test_a_day_counts_only_what_closes_on_it() -> None:
-    monday = td.realised_pnl(TWO_DAYS, day=MONDAY)
-    tuesday = td.realised_pnl(TWO_DAYS, day="2026-11-21")
-    both = td.realised_pnl(TWO_DAYS)
-    assert (monday.realised, tuesday.realised, both.realised) == (80.0, 60.0, 140.0)
-    assert (monday.days, tuesday.days, both.days) == ((MONDAY,), (TUESDAY,), (MONDAY, TUESDAY))
-    assert [lot.trade_no for lot in monday.open_lots] == ["1"]
-    assert [lot.trade_no for lot in tuesday.open_lots] == ["4"]
-    assert tuesday[0].matched_quantity == 6
-
-
-def test_a_day_equals_the_chain_of_days() -> None:
-    monday = td.realised_pnl(TWO_DAYS.filter(exch_trade_time__lt=TUESDAY))
-    chained = td.realised_pnl(TWO_DAYS.filter(exch_trade_time__ge=TUESDAY), monday.open_lots)
-    at_once = td.realised_pnl(TWO_DAYS, day=TUESDAY)
-    assert chained == at_once
-    assert chained.open_lots == at_once.open_lots
-
-
 def test_the_heading_names_the_days() -> None:
     assert repr(td.realised_pnl(TWO_DAYS, day=TUESDAY)).startswith("RealisedPnl: 2026-11-21: 1 row")
     assert "2026-11-20 to 2026-11-21 (2 days)" in repr(td.realised_pnl(TWO_DAYS))
@@ -127,16 +108,6 @@ def test_a_lot_without_an_expiry_settles_with_its_contract() -> None:
     assert (len(later.open_lots), [lot.value for lot in later.expired]) == (0, [100.0, 500.0])
 
 
-def test_a_short_lot_settles_as_a_purchase() -> None:
-    short = book(on(0, 1, "S", 50, 500.0, **OPTION))
-    pnl = td.realised_pnl(short, settle={"10": 2.0})
-    (match,) = pnl.matches
-    assert (match.side, match.buy_trade_no, match.cost, match.realised) == (
-        *("short", None),
-        *(100.0, 400.0),
-    )
-
-
 def test_a_carried_lot_expires_too() -> None:
     carried = td.realised_pnl(EXPIRING, day=MONDAY).open_lots
     assert carried[0].expiry_date == MONDAY
@@ -146,12 +117,6 @@ def test_a_carried_lot_expires_too() -> None:
 
 
 CONVERTED = book(on(0, 1, "B", 10, 1000.0, product="I"), on(1, 2, "S", 10, 1100.0, product="C"))
-
-
-def test_a_conversion_is_matched_if_the_products_are_replaced() -> None:
-    assert td.realised_pnl(CONVERTED).realised == 0.0
-    delivery = td.TradeBook(trade._replace(product="C") for trade in CONVERTED)
-    assert td.realised_pnl(delivery).realised == 100.0
 
 
 @pytest.mark.parametrize("shorts", [{"ALL"}, {"I", "m"}, {" I"}])

@@ -32,11 +32,6 @@ def test_both_sides_their_averages_and_the_net() -> None:
     assert (row.symbol, row.display_name) == ("INFY-2", "Infosys")
 
 
-def test_one_side_alone_has_no_average_on_the_other() -> None:
-    (bought,) = td.positions(book(trade(1, "B", 10, 1000)))
-    assert (bought.sell_quantity, bought.sell_value, bought.sell_average) == (0, 0.0, None)
-
-
 def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
     made = [
         trade(number, "B", 1, 1.0)._replace(**{part: "X"}) for number, part in enumerate(REQUIRED)
@@ -47,16 +42,6 @@ def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
     ]
     found = td.positions(book(trade(9, "B", 1, 1.0), *made, *expiries))
     assert [row.buy_quantity for row in found] == [1] * 8
-
-
-def test_expiries_that_share_a_symbol_stay_apart() -> None:
-    found = td.positions(
-        book(
-            trade(1, "B", 50, 100.0, security_id="40148", symbol="NIFTY"),
-            trade(2, "S", 50, 120.0, security_id="40149", symbol="NIFTY"),
-        )
-    )
-    assert {row.security_id: row.net_quantity for row in found} == {"40148": 50, "40149": -50}
 
 
 @given(trades())

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import TIME, TRADE, at, book, on_day, paise, trade, trades
-from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import REQUIRED
 from tradingdata.analysis.results import ATTRIBUTES
 
@@ -32,31 +31,6 @@ def matches(result: td.analysis.RealisedPnl) -> list[tuple[str | None, str | Non
     ]
 
 
-def test_a_sale_closes_the_oldest_lots() -> None:
-    result = td.realised_pnl(
-        book(
-            trade(1, "B", 10, 1000.0, 0), trade(2, "B", 10, 1100.0, 5), trade(3, "S", 15, 1800.0, 9)
-        )
-    )
-    assert matches(result) == [("1", "3", 10, 200.0), ("2", "3", 5, 50.0)]
-    (row,) = result
-    assert (row.matched_quantity, row.cost, row.proceeds, row.realised) == (15, 1550, 1800, 250)
-    assert (row.unmatched_quantity, row.open_quantity, row.open_value) == (0, 5, 550.0)
-    assert result.realised == 250.0
-    assert [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [("2", 5, 550)]
-
-
-def test_several_sales_close_one_lot_and_their_parts_add_up() -> None:
-    result = td.realised_pnl(
-        book(
-            trade(1, "B", 3, 100.0, 0),
-            *(trade(number, "S", 1, 40.0, number) for number in (2, 3, 4)),
-        )
-    )
-    assert sorted(match.cost for match in result.matches) == [33.33, 33.33, 33.34]
-    assert (result[0].cost, result.realised) == (100.0, 20.0)
-
-
 SHORT_DAY = (trade(1, "S", 10, 1000.0, 0), trade(2, "B", 4, 380.0, 5), trade(3, "S", 6, 660.0, 9))
 
 
@@ -74,19 +48,6 @@ def test_a_purchase_closes_the_oldest_short_lots() -> None:
     assert (row.matched_quantity, row.realised, row.unmatched_quantity) == (4, 20.0, 0)
     assert (row.open_quantity, row.open_value) == (-12, -1260.0)
     assert len(result.unmatched) == 0
-
-
-def test_a_trade_can_close_one_side_and_open_the_other() -> None:
-    result = td.realised_pnl(
-        book(trade(1, "B", 10, 1000.0, 0), trade(2, "S", 15, 1650.0, 1), trade(3, "B", 8, 800.0, 2))
-    )
-    assert [(match.side, match.quantity, match.realised) for match in result.matches] == [
-        ("long", 10, 100.0),
-        ("short", 5, 50.0),
-    ]
-    assert [(lot.side, lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [
-        ("long", "3", 3, 300.0)
-    ]
 
 
 @pytest.mark.parametrize("shorts", [False, (), {"I"}])
@@ -121,16 +82,6 @@ def test_short_lots_from_before_are_closed_even_without_shorts() -> None:
         assert result[0].open_quantity == -6
 
 
-def test_two_flat_days_that_are_chained_give_the_sum_of_both() -> None:
-    """Without short lots, the purchase that covers a short sale was left for the next day."""
-    monday = book(trade(1, "S", 10, 1500.0, 0), trade(2, "B", 10, 1250.0, 1))
-    tuesday = book(trade(3, "S", 10, 2000.0, 86400), trade(4, "B", 10, 1750.0, 86401))
-    first = td.realised_pnl(monday)
-    second = td.realised_pnl(tuesday, opening=first.open_lots)
-    assert (first.realised, second.realised) == (250.0, 250.0)
-    assert len(first.open_lots) == len(second.open_lots) == 0
-
-
 def test_unmatched_sales_are_refused_as_an_opening() -> None:
     unmatched = td.realised_pnl(book(*SHORT_DAY), shorts=False).unmatched
     for opening in (unmatched, list(unmatched), unmatched.to_dicts()):
@@ -147,14 +98,6 @@ def test_lots_from_before_go_first_in_the_order_given() -> None:
     )
     assert matches(result) == [(None, "2", 10, 200.0), ("old", "2", 10, 150.0), ("1", "2", 5, 50.0)]
     assert result.matches[0].buy_time is None
-
-
-def test_an_opening_that_is_not_touched_stays_open() -> None:
-    result = td.realised_pnl(book(), opening=[{**LOT, "symbol": "INFY"}])
-    assert [(lot.symbol, lot.quantity, lot.value) for lot in result.open_lots] == [
-        ("INFY", 10, 900.0)
-    ]
-    assert (len(result), result.realised) == (1, 0.0)
 
 
 def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
@@ -258,12 +201,6 @@ def test_times_keep_their_zone() -> None:
     assert str(result.matches[0].sell_time) == "2026-11-20 09:15:01+05:30"
     assert str(result.matches.to_pandas()["sell_time"].dtype) == "datetime64[us, Asia/Kolkata]"
     assert str(result.matches.to_polars()["sell_time"][0]) == "2026-11-20 09:15:01+05:30"
-
-
-def test_a_lot_is_a_plain_dataclass() -> None:
-    lot = td.realised_pnl(book(trade(1, "B", 5, 50.0))).open_lots[0]
-    assert isinstance(lot, Lot)
-    assert (lot.quantity, lot.value) == (5, 50.0)
 
 
 def test_a_match_has_the_isin_and_the_days_that_it_was_held() -> None:

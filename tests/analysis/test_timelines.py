@@ -37,7 +37,8 @@ def state(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> Oracle:
 
 def same_amounts(found: dict[Any, Fraction], expected: dict[Any, Fraction]) -> None:
     for key in {*found, *expected}:
-        assert abs(found.get(key, 0) - expected.get(key, 0)) <= ROUNDING, key
+        apart = found.get(key, Fraction(0)) - expected.get(key, Fraction(0))
+        assert abs(apart) <= ROUNDING, key
 
 
 def check_lots(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> None:
@@ -117,13 +118,11 @@ def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
                 worth[group_of_key(key, per)] += lot.sign * (value - lot.cost)
                 unknown |= {group_of_key(key, per)} if last is None else set()
         for group in {*worth, *realised, *(group for group, on in found if on == day)}:
-            row = found.get((group, day))
-            assert abs((row.realised if row else 0) - realised[group]) <= ROUNDING
-            if row is None or row.unrealised is not None:
-                assert group not in unknown
-                assert abs((row.unrealised if row else 0) - worth[group]) <= ROUNDING
-            else:
-                assert group in unknown
+            row: Any = found.get((group, day))
+            amounts: Any = (row.realised, row.unrealised) if row else (0.0, 0.0)
+            assert abs(float(realised[group]) - amounts[0]) <= ROUNDING
+            assert (amounts[1] is None) == (group in unknown)
+            assert group in unknown or abs(float(worth[group]) - amounts[1]) <= ROUNDING
     totals: dict[Any, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
     for row in daily:  # net adds up to what was realised and what is unrealised, exactly
         total = totals[group_of(row, per)]

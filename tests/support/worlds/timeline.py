@@ -33,7 +33,7 @@ OPTIONS = [
     (DAYS[9], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[9], **CALL}),
     (DAY - dt.timedelta(days=3), {ID: "41", SEGMENT: "D", EXPIRY: DAY - dt.timedelta(days=3)}),
 ]
-FUTURE = {ID: "30", SEGMENT: "D", EXPIRY: DAYS[10]}
+FUTURE: dict[str, Any] = {ID: "30", SEGMENT: "D", EXPIRY: DAYS[10]}
 UNITS = (25, 40)  # shares in a contract of the future, before and after it is replaced
 
 
