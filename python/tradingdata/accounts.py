@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from ._util.optional_imports import progress_bar
 from ._util.validate import NoNewAttributes, NotCopied, count, flag, seconds, shown
-from ._util.waiting import stop_on, wait_until
+from ._util.waiting import Result, stop_on, wait_until
 from .books.book import Books, OrderBook, TradeBook, concat
 from .client.client import Client
 from .client.options import CHECKS, check_names, hidden
@@ -22,7 +22,7 @@ from .errors import AccountsError, ClientClosedError, ConfigurationError, Tradin
 
 Account = Client | str | Mapping[str, Any]
 
-Fetched = TypeVar("Fetched")
+
 Item = TypeVar("Item")
 FetchedBook = TypeVar("FetchedBook", TradeBook, OrderBook)
 
@@ -162,15 +162,15 @@ class Accounts(NoNewAttributes, NotCopied):
 
     def _fetched(
         self,
-        call: Callable[..., Fetched],
+        call: Callable[..., Result],
         timeout: float | None,
-        join: Callable[[list[Fetched]], Fetched],
-    ) -> Fetched:
+        join: Callable[[list[Result]], Result],
+    ) -> Result:
         """Returns the results of a call as one; raises if it failed for an account."""
         limit = None if timeout is None else seconds("timeout", timeout)
         self._check_open()
 
-        def fetch(label: str) -> Fetched | TradingDataError:
+        def fetch(label: str) -> Result | TradingDataError:
             try:
                 with self._client(label) as client:
                     return call(client, timeout=limit)
@@ -294,8 +294,8 @@ def client_of(label: str, account: Account, *, alone: bool = False) -> Client:
 
 
 def side_by_side(
-    work: Callable[[Item], Fetched], items: Collection[Item], workers: int, progress: bool
-) -> Generator[tuple[Item, Fetched], None, None]:
+    work: Callable[[Item], Result], items: Collection[Item], workers: int, progress: bool
+) -> Generator[tuple[Item, Result], None, None]:
     """Yields each item with what ``work`` returns for it, as it arrives, ``workers`` at a time.
 
     An interrupt, or the first error, is raised at once, and so is what ends the generator: what

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
-from ._util.optional_imports import Later, require
+from ._util.optional_imports import LazyModule, require
 from ._util.validate import count
 from .analysis import DailyPnl
 from .analysis.events import check_codes, require_sides, require_values
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib import axes
     from matplotlib.axis import Axis
 else:
-    axes = Later("matplotlib.axes")
+    axes = LazyModule("matplotlib.axes")
 
 __all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"]
 

@@ -25,7 +25,7 @@ row_types: dict[Any, Any]  # those that ``tradingdata.table.rows`` made, for eac
 _Record = Any  # one of the classes of ``records``
 _Data = bytes | bytearray | memoryview
 _Issue = tuple[str, str, int, int, str, bool]
-_Fetched = tuple[Slice, int, int, float, datetime, datetime | None]
+_Received = tuple[Slice, int, int, float, datetime, datetime | None]
 _Condition = tuple[str, str, str, bool, list[Any]]
 _Ints = list[int]
 # lot, trade, whether long, quantity; cost and proceeds in units
@@ -259,7 +259,7 @@ class Client:
 
 @final
 class Outcome:
-    def result(self) -> _Fetched: ...
+    def result(self) -> _Received: ...
 
 class Port:
     """Where calls are submitted and their outcomes are awaited."""

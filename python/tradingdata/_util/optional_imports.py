@@ -66,7 +66,7 @@ def require(library: str, extra: str, what: str) -> ModuleType:
     return module
 
 
-class Later:
+class LazyModule:
     """A module that is imported once an annotation that names it is evaluated.
 
     Its names are `Any` where it is not installed.

@@ -10,7 +10,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from .._util import validate
-from .._util.optional_imports import Later
+from .._util.optional_imports import LazyModule
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import flag, seconds, shown, text
 from ..accounts import Accounts
@@ -41,7 +41,7 @@ from .store import PATIENCE, schema_of, store_of
 if TYPE_CHECKING:
     import duckdb
 else:
-    duckdb = Later("duckdb")
+    duckdb = LazyModule("duckdb")
 
 
 class Archive:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from .._util.optional_imports import Later
+from .._util.optional_imports import LazyModule
 from .._util.platform import whole_file
 from .._util.validate import count, flag, method_keywords
 from .selection import DtypeBackend, Selection, write_excel
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 else:
-    pd, pl, pa = map(Later, ("pandas", "polars", "pyarrow"))
+    pd, pl, pa = map(LazyModule, ("pandas", "polars", "pyarrow"))
 
 Path = str | os.PathLike[str]
 
