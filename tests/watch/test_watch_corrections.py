@@ -8,7 +8,14 @@ import pytest
 
 import tradingdata as td
 from tradingdata import _core
-from watching import order_updates, reported, some_orders, some_trades, trade_updates
+from watching import (
+    order_book,
+    order_updates,
+    reported,
+    some_orders,
+    some_trades,
+    trade_updates,
+)
 
 IDENTITY = {
     record["name"]: [name for name in record["identity"] if name in sent]
@@ -123,3 +130,22 @@ def test_a_number_of_another_day_is_another_order() -> None:
     assert [[kind for kind, *_ in reported(update)] for update in updates] == [
         ["new"], [], ["new"], ["returned"],
     ]  # fmt: skip
+
+
+def test_the_rest_of_a_cleared_book_is_busted_once_most_are_back() -> None:
+    six = some_trades(6)
+    updates = list(trade_updates(six, [], six[:2], six[:4], six[:4], six))
+    assert [update.cleared for update in updates] == [False, True, False, False, False, False]
+    assert [[kind for kind, _ in events(update)] for update in updates[2:]] == [
+        [], ["busted", "busted"], [], ["returned", "returned"],
+    ]  # fmt: skip
+
+
+def test_what_was_known_in_another_zone_and_left_is_known_when_it_returns() -> None:
+    rows = some_orders(6)
+    known = order_book(rows).localize("Asia/Kolkata")
+    updates = list(order_updates(rows[1:], rows, previous=known))
+    assert [reported(update) for update in updates] == [
+        [("gone", "0", ())],
+        [("returned", "0", ())],
+    ]
