@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -266,6 +267,43 @@ def test_many_tasks_ask_once(service: Service, make: type[Source], first: bool) 
     assert asyncio.run(run()) == [3] * 8
     assert source.asked == (1 if first else 2)
     assert source.most_at_once == 1
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_calls_that_wait_share_the_failure_of_a_function(service: Service, kind: Any) -> None:
+    """Each of them called it again: eight logins with a wrong password (fpindej/netrock#57)."""
+    asked: list[int] = []
+    begun: list[int] = []
+
+    def fail() -> str:
+        asked.append(1)
+        while kind is td.Client and len(begun) < 8:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        raise OSError
+
+    def call(_: object) -> str:
+        begun.append(1)
+        with pytest.raises(td.AuthenticationError, match="function failed with OSError") as caught:
+            client.trade_book()
+        return str(caught.value)
+
+    async def main() -> list[Any]:
+        async with client:
+            calls = (client.trade_book() for _ in range(8))
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+    client = kind(service.base_url, access_token=fail)
+    errors = at_once(8, call) if kind is td.Client else asyncio.run(main())
+    assert len(asked) == 1
+    assert sum("in another call" in str(error) for error in errors) == 7
+    assert {str(error)[:45] for error in errors} == {
+        "the access_token function failed with OSError"
+    }
+    assert service.requests == []
+    if kind is td.Client:
+        call(None)
+        assert len(asked) == 2, "the next call asks again"
 
 
 def test_tasks_of_several_loops_ask_once(service: Service) -> None:

@@ -88,6 +88,8 @@ class Source:
         self.is_of_sandbox = False
         self.generation = 0
         self._function: Fetch | None = None
+        self._failures = 0  # how often a function has failed
+        self._failure = ""
         self.assign(token)
 
     @property
@@ -159,8 +161,25 @@ class Source:
                 "the access_token function used the client that is waiting for its token: use "
                 "another client, or none, inside the function"
             )
-        renewed: bool = yield self._in_turn(is_new, function, deadline)
+        failures = self._failures
+
+        def is_renewed() -> bool:
+            failed = self._failures > failures and self._function is function
+            if failed and not is_new():  # repeated logins may lock an account
+                raise AuthenticationError(f"{self._failure} (in another call, at the same time)")
+            return is_new()
+
+        renewed: bool = yield self._in_turn(is_renewed, function, deadline)
         return renewed
+
+    @contextmanager
+    def _failures_counted(self) -> Iterator[None]:
+        """Counts a failure for the calls that wait for the same run of the function."""
+        try:
+            yield
+        except AuthenticationError as error:
+            self._failures, self._failure = self._failures + 1, str(error)
+            raise
 
     def _take(self, token: Held, function: Fetch) -> bool:
         """Stores what the function returned; False if it is the token that was refused."""
@@ -213,8 +232,11 @@ class TokenSource(Source):
 
     def _in_turn(self, is_new: Callable[[], bool], function: Fetch, deadline: float) -> bool:
         def renew() -> bool:
-            # The function runs in a context of its own: an interrupt may prevent the reset.
-            return is_new() or self._take(copy_context().run(self._fetch, function), function)
+            if is_new():
+                return True
+            with self._failures_counted():
+                # In a context of its own: an interrupt may prevent the reset.
+                return self._take(copy_context().run(self._fetch, function), function)
 
         try:
             return self._turn.holding(renew, deadline - time.monotonic())
@@ -250,7 +272,10 @@ class AsyncTokenSource(Source):
                 # Shielded: cancelling a waiting task must not complete the running call.
                 await shield(wrap_future(other))
         try:
-            return is_new() or self._take(await self._fetch(function, deadline), function)
+            if is_new():
+                return True
+            with self._failures_counted():
+                return self._take(await self._fetch(function, deadline), function)
         finally:
             self._turn = None
             mine.set_result(None)
