@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import normalize
 
 from .._core import printable
@@ -13,9 +13,6 @@ from .._util.validate import words
 from .._util.waiting import Plan
 from ..errors import StockNotFoundError
 from ..table.rows import Stock
-
-if TYPE_CHECKING:
-    from .paging import SearchPass
 
 LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
 MOST_PAGES = 20
@@ -33,13 +30,15 @@ def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``: looks page by page, ignoring case and surrounding spaces."""
     wanted = as_listed(words("identifier", identifier, takes=TAKES)).upper()
     within = client._calls.budget(timeout)
-    reader: SearchPass = client.search(wanted, prefetch=0)._begin(within=within)
+    reader = client.search(wanted, prefetch=0)._begin(within=within)
     first: list[Stock] = []
     subject = "no stock"
     try:
         while (page := (yield from reader.next_page())) is not None:
             for field, kind in KINDS.items():
-                matches = [stock for stock in page if _folded(getattr(stock, field)) == wanted]
+                matches: list[Stock] = [
+                    stock for stock in page if _folded(getattr(stock, field)) == wanted
+                ]
                 if len({_company(stock) for stock in matches}) > 1:
                     problem = f"{len(matches)} stocks have the {kind} {short_repr(wanted)}"
                     raise _error(client.account, problem, matches)
