@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -25,8 +26,9 @@ namespace {
 
 // (table, status_code, attempts, elapsed, received_at, served_at)
 py::tuple as_python(const Outcome& outcome) {
+  if (outcome.error) std::rethrow_exception(outcome.error);
   const auto& served = outcome.served_at;
-  return py::make_tuple(whole_slice(table_or_throw(outcome)), outcome.status_code, outcome.attempts,
+  return py::make_tuple(whole_slice(outcome.table), outcome.status_code, outcome.attempts,
                         outcome.elapsed, utc_datetime(outcome.received_at),
                         served ? utc_datetime(*served * micros_per_second) : py::none());
 }
@@ -109,6 +111,7 @@ std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwarg
 // pybind11 would show their values, which may be secret.
 std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
+  double connect_timeout = 0;
   std::size_t known = 0;
   const auto take = [&]<typename Option>(const char* name, Option& option) {
     py::detail::make_caster<Option> value;
@@ -121,18 +124,19 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
   };
   take("base_url", options.base_url);
   take("timeout", options.timeout);
-  take("connect_timeout", options.connect_timeout);
-  take("attempts", options.retry.attempts);
-  take("rate_limit", options.rate_limit);
+  take("connect_timeout", connect_timeout);
+  take("attempts", options.engine.retry.attempts);
+  take("rate_limit", options.engine.rate_limit);
   take("proxy", options.proxy);
   take("trust_env", options.trust_env);
-  take("ca_file", options.ca_file);
-  take("ca_folders", options.ca_folders);
-  take("max_body", options.max_body);
+  take("ca_file", options.curl.ca_file);
+  take("ca_folders", options.curl.ca_folders);
+  take("max_body", options.curl.max_body);
   take("strict", options.strict);
   take("keep_personal_data", options.keep_personal_data);
   if (given.size() != known) throw py::type_error("there is no such option");
-  options.user_agent = "tradingdata/" TRADINGDATA_VERSION;
+  options.engine.connect_timeout = from_seconds(connect_timeout);
+  options.curl.user_agent = "tradingdata/" TRADINGDATA_VERSION;
   return std::make_shared<Client>(std::move(options));
 }
 

@@ -50,21 +50,6 @@ py::list error_classes() {
   return names;
 }
 
-// Appends the escape of a character in a Python literal.
-void append_escape(std::u32string& text, Py_UCS4 character) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  const int width = character < 0x100 ? 2 : character < 0x10000 ? 4 : 8;
-  text += U'\\';
-  if (character == '\t' || character == '\n' || character == '\r') {
-    text += character == '\t' ? U't' : character == '\n' ? U'n' : U'r';
-    return;
-  }
-  text += width == 2 ? U'x' : width == 4 ? U'u' : U'U';
-  for (int shift = 4 * (width - 1); shift >= 0; shift -= 4) {
-    text += static_cast<char32_t>(digits[(character >> shift) & 0xF]);
-  }
-}
-
 // What is known of the call, by the names of the error's attributes.
 py::dict facts_of(const Error& error) {
   py::dict facts;
@@ -152,7 +137,10 @@ py::object printable(const py::object& text, bool keep_lines) {
         (keep_lines && (character == '\n' || character == '\t'))) {
       shown += static_cast<char32_t>(character);
     } else {
-      append_escape(shown, character);
+      const py::object one = owned(PyUnicode_Substring(text.ptr(), i, i + 1));
+      const py::object escape = owned(PyUnicode_AsUnicodeEscapeString(one.ptr()));
+      shown.append(PyBytes_AS_STRING(escape.ptr()),
+                   PyBytes_AS_STRING(escape.ptr()) + PyBytes_GET_SIZE(escape.ptr()));
     }
   }
   if (static_cast<Py_ssize_t>(shown.size()) == length) return text;

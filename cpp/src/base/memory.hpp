@@ -1,20 +1,16 @@
-// Memory for bodies and columns: aligned blocks that are kept for the next response, and buffers
-// that parsers read.
+// Memory for bodies and columns: aligned blocks, of which a few are kept for the next response, and
+// buffers that parsers read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace tradingdata {
 
 inline constexpr std::int64_t block_alignment = 64;
 
-// Blocks are 64-byte aligned and not zeroed. Large ones bypass the C library's heap, which a book
-// that is kept would fragment, and which returns each freed body to the system, where its pages are
-// zeroed again for the next one. A few freed blocks are kept for the next response instead, at most
-// 80 MiB.
+// Aligned to 64 bytes, and not zeroed.
 void* allocate_block(std::int64_t bytes);  // throws std::bad_alloc
 void free_block(void* block) noexcept;     // which may be null
 

@@ -1,6 +1,5 @@
-// What the core takes from the operating system: clocks, randomness, pages of memory and
-// descriptors; and the rules for forks and the end of the process. No other file of the core asks
-// which system it is on.
+// What the core takes from the operating system: clocks, randomness and descriptors; and the rules
+// for forks and the end of the process. No other file of the core asks which system it is on.
 #pragma once
 
 #include <atomic>
@@ -33,11 +32,6 @@ Duration from_seconds(double seconds);
 
 namespace detail {
 
-// Pages from the system, zeroed and not yet touched; null where it gives none. A large mapping gets
-// huge pages where there are such.
-void* map_pages(std::size_t size) noexcept;
-void unmap_pages(void* pages, std::size_t size) noexcept;
-
 // Whether a read of the socket would not wait: bytes are there, or the connection's end.
 bool readable(std::intptr_t socket) noexcept;
 
@@ -67,11 +61,14 @@ class Notifier {
   int write_end_ = -1;
 };
 
-std::int64_t process_id();
-
 // A forked child has only the thread that forked, so whatever another thread had locked or was
 // initialising stays so in the child: nothing in the library is initialised on first use, and a
-// fork waits for the two things below.
+// fork waits for the mutex and the blockers below.
+
+// How many forks lie between this process and the one that loaded the library. Whoever compares it
+// with what it was knows whether it is in a child, which shares its parent's connections and has
+// none of its threads.
+inline constinit std::atomic<int> fork_depth = 0;
 
 // Guards the few words that threads share (pools, tokens). A fork waits until it is free, so the
 // child finds it free and what it guards consistent. Hold it for moves and copies only.

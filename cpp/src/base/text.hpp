@@ -38,15 +38,8 @@ inline bool same_ignoring_case(std::string_view a, std::string_view b) {
 
 // Removes blanks from both ends; HTTP and JSON use these four.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
-  const auto is_blank = [blanks](char c) {
-    for (const char blank : blanks) {
-      if (c == blank) return true;
-    }
-    return false;
-  };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
 // The eight bytes at a place, whatever its alignment.

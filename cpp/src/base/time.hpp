@@ -72,8 +72,7 @@ std::string format_offset(std::int64_t micros);
 
 namespace tradingdata::detail {
 
-// The form that the service documents is read eight characters at a time, quotes included. A book
-// repeats a few days, so a column remembers the last one.
+// The form that the service documents is read eight characters at a time.
 inline constexpr int date_length = 10;
 inline constexpr int timestamp_length = 19;
 
@@ -119,55 +118,5 @@ inline bool read_day(const char* text, std::int32_t& days) {
   days = days_since_epoch(date);
   return true;
 }
-
-// The last four of a quote and the ten characters of a day; load_word has the first eight.
-inline std::uint32_t tail_of_day(const char* quote) {
-  std::uint32_t tail;
-  std::memcpy(&tail, quote + date_length + 1 - sizeof tail, sizeof tail);
-  return tail;
-}
-
-inline bool is_zero_day(const char* quote) {
-  constexpr const char* zero = "\"0001-01-01";
-  return load_word(quote) == load_word(zero) && tail_of_day(quote) == tail_of_day(zero);
-}
-
-class DayMemo {
- public:
-  // Whether a day follows the quote; days() then returns it. `latest` is shared by all columns: the
-  // times of a record are mostly of one day, which is then read once.
-  bool read(const char* quote, DayMemo& latest) {
-    const std::uint64_t head = load_word(quote);
-    const std::uint32_t tail = tail_of_day(quote);
-    if (holds(head, tail)) return true;
-    if (!latest.holds(head, tail) && !latest.learn(quote)) return false;
-    head_ = head;  // not those of `latest`: to read back what was just written would stall
-    tail_ = tail;
-    days_ = latest.days_;
-    return true;
-  }
-  std::int32_t days() const { return days_; }
-
- private:
-  bool holds(std::uint64_t head, std::uint32_t tail) const {
-    return head == head_ && tail == tail_;
-  }
-
-  bool learn(const char* quote) {
-    if (*quote != '"') return false;
-    std::int32_t days = 0;
-    if (!read_day(quote + 1, days) || days == zero_date) return false;
-    head_ = load_word(quote);
-    tail_ = tail_of_day(quote);
-    days_ = days;
-    return true;
-  }
-
-  // Never without a day that is true of its text: a body may hold any eleven bytes.
-  static constexpr const char* first_day = "\"1970-01-01";
-  std::uint64_t head_ = load_word(first_day);
-  std::uint32_t tail_ = tail_of_day(first_day);
-  std::int32_t days_ = 0;
-};
 
 }  // namespace tradingdata::detail

@@ -22,40 +22,18 @@ void check(bool good, const char* rule) {
   if (!good) throw Error(ErrorKind::configuration, rule);
 }
 
-CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
-  return {.host = base.host(),
-          .port = base.port(),
-          .allow_http = base.loopback(),
-          .proxy = choose_proxy(base, options.proxy, options.trust_env, options.environment),
-          .ca_file = options.ca_file,
-          .ca_folders = options.ca_folders,
-          .user_agent = options.user_agent,
-          .max_body = options.max_body};
-}
-
-EngineOptions engine_options(const ClientOptions& options) {
-  return {.retry = options.retry,
-          .connect_timeout = from_seconds(options.connect_timeout),
-          .rate_limit = options.rate_limit,
-          .sources = options.sources};
-}
-
 }  // namespace
-
-TablePtr table_or_throw(const Outcome& outcome) {
-  if (outcome.error) std::rethrow_exception(outcome.error);
-  return outcome.table;
-}
 
 Error closed_error() {
   return Error(ErrorKind::closed, "the client is closed: make a new one");
 }
 
-Client::Client(ClientOptions options)
-    : options_(std::move(options)),
-      base_url_(options_.base_url),
-      curl_options_(curl_options(options_, base_url_)),
-      engine_options_(engine_options(options_)) {
+Client::Client(ClientOptions options) : options_(std::move(options)), base_url_(options_.base_url) {
+  CurlOptions& curl = options_.curl;
+  curl.host = base_url_.host();
+  curl.port = base_url_.port();
+  curl.allow_http = base_url_.loopback();
+  curl.proxy = choose_proxy(base_url_, options_.proxy, options_.trust_env, options_.environment);
   idle_.reserve(most_idle);
 }
 
@@ -86,7 +64,7 @@ Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout
   if (declared.method == Method::get) call.request.headers.emplace_back("accept: application/json");
   call.request.headers.emplace_back(json_type);
   call.request.body = declared.body;
-  call.started = options_.sources.now();
+  call.started = options_.engine.sources.now();
   call.deadline = call.started + from_seconds(seconds);
   call.request.consumer = [&declared, strict = options_.strict, keep = options_.keep_personal_data,
                            account = std::move(account)](std::shared_ptr<TokenSearch> tokens) {
@@ -122,7 +100,7 @@ std::shared_ptr<Engine> Client::lease() {
 }
 
 std::unique_ptr<Engine> Client::make_engine() const {
-  return std::make_unique<Engine>(options_.transport(curl_options_), engine_options_);
+  return std::make_unique<Engine>(options_.transport(options_.curl), options_.engine);
 }
 
 std::unique_ptr<Engine> Client::borrow() {

@@ -22,27 +22,18 @@ namespace tradingdata {
 
 struct ClientOptions {
   std::string base_url;
-  double timeout = 30;         // seconds, over all attempts of a call
-  double connect_timeout = 5;  // seconds, of one attempt, from the end of the lookup on
-  RetryPolicy retry;
-  std::shared_ptr<RateLimit> rate_limit;
+  double timeout = 30;   // seconds, over all attempts of a call
+  EngineOptions engine;  // its connect_timeout counts from the end of the lookup on
+  CurlOptions curl;      // of which the client sets the host, its port, `allow_http` and `proxy`
   std::optional<std::string> proxy;
   bool trust_env = true;
-  std::string ca_file;
-  std::string ca_folders;
-  std::int64_t max_body = 256LL << 20;  // bytes, unpacked
   bool strict = false;
   bool keep_personal_data = false;
-  std::string user_agent = "tradingdata";
 
   // Replaced by tests.
-  Sources sources = system_sources();
   Environment environment = process_environment();
   std::function<std::unique_ptr<Transport>(const CurlOptions&)> transport = make_curl_transport;
 };
-
-// The table of a call. Throws what went wrong with it.
-TablePtr table_or_throw(const Outcome& outcome);
 
 Error closed_error();  // of what is called on a closed client, or was in flight when it closed
 
@@ -81,7 +72,7 @@ class Client : public std::enable_shared_from_this<Client> {
   bool closed() const { return closed_; }
   void check_open() const;  // throws Error (closed), also when the process is ending
 
-  const Stats& stats() const { return *engine_options_.stats; }
+  const Stats& stats() const { return *options_.engine.stats; }
   const ClientOptions& options() const { return options_; }
 
  private:
@@ -92,8 +83,6 @@ class Client : public std::enable_shared_from_this<Client> {
 
   ClientOptions options_;
   BaseUrl base_url_;
-  CurlOptions curl_options_;
-  EngineOptions engine_options_;
   std::shared_ptr<Tokens> tokens_ = std::make_shared<Tokens>();
   // Guarded by the process mutex; the last one used is the first one taken.
   std::vector<std::unique_ptr<Engine>> idle_;

@@ -106,16 +106,12 @@ bool Engine::pump(TimePoint until) {
   }
 }
 
-Outcomes Engine::take_all() noexcept {
-  return std::exchange(outcomes_, {});
-}
-
-RetryRecords Engine::take_retries() noexcept {
-  return std::exchange(retries_, {});
+Events Engine::take() noexcept {
+  return std::exchange(events_, {});
 }
 
 void Engine::cancel(CallId id) noexcept {
-  outcomes_.remove_if([id](const Outcome& outcome) { return outcome.id == id; });
+  events_.outcomes.remove_if([id](const Outcome& outcome) { return outcome.id == id; });
   if (Pending* const pending = calls_.find(id)) {
     stop(*pending);
     calls_.remove(*pending);
@@ -127,8 +123,7 @@ void Engine::cancel_all() noexcept {
     stop(*pending);
     calls_.remove(*pending);
   }
-  outcomes_.clear();
-  retries_.clear();
+  events_ = {};
 }
 
 void Engine::end_all(const std::exception_ptr& error) noexcept {
@@ -216,7 +211,7 @@ bool Engine::carry(TimePoint until) {
     Pending* const pending = calls_.find(arrival.id);
     if (pending != nullptr) attempt(*pending, [&] { settle(*pending, arrival); });
   }
-  if (broken && idle() && outcomes_.empty()) std::rethrow_exception(broken);
+  if (broken && idle() && events_.outcomes.empty()) std::rethrow_exception(broken);
   if (broken) end_all(broken);
   return woken;
 }
@@ -225,7 +220,7 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
   const auto& failure = std::get<Failure>(arrival.what);
   options_.stats->bytes_received += failure.bytes_received;
-  failed(pending, verdict({pending.call.request, &failure}));
+  failed(pending, verdict(pending.call.request, failure));
 }
 
 void Engine::responded(Pending& pending, Response& response) {
@@ -234,7 +229,7 @@ void Engine::responded(Pending& pending, Response& response) {
   stats.bytes_sent += response.bytes_sent;
   stats.bytes_received += response.bytes_received;
   if (has_content(response)) return decode(pending, response);
-  Verdict refusal = verdict({pending.call.request, &response, options_.sources.wall_micros()});
+  Verdict refusal = verdict(pending.call.request, response, options_.sources.wall_micros());
   if (response.date) refusal.error.served_at = parse_http_date(*response.date);
   failed(pending, refusal);
 }
@@ -250,7 +245,7 @@ void Engine::decode(Pending& pending, Response& response) {
   } catch (Error& refusal) {
     refusal.status_code = response.status;
     refusal.served_at = outcome.served_at;
-    return failed(pending, verdict({pending.call.request, &refusal}));
+    return failed(pending, verdict(refusal));
   }
   options_.quota->release(pending.quota_taken);
   conclude(pending.call, pending.attempts, std::move(outcome));
@@ -263,7 +258,7 @@ void Engine::failed(Pending& pending, const Verdict& verdict) {
   std::string note;
   const std::optional<Duration> delay = plan(pending, verdict, note);
   if (!delay) throw error.reworded(error.what() + note);
-  retries_.push_back({pending.call.id, pending.attempts, error.what(), to_seconds(*delay)});
+  events_.retries.push_back({pending.call.id, pending.attempts, error.what(), to_seconds(*delay)});
   news_ = true;
   pending.last_failure = error.what();
   calls_.move(pending, CallState::waiting, options_.sources.now() + *delay);
@@ -343,7 +338,7 @@ void Engine::conclude(Call& call, int attempts, Outcome outcome) noexcept {
   outcome.elapsed = to_seconds(options_.sources.now() - call.started);
   outcome.received_at = options_.sources.wall_micros();
   call.outcome.front() = std::move(outcome);
-  outcomes_.splice(outcomes_.end(), call.outcome);
+  events_.outcomes.splice(events_.outcomes.end(), call.outcome);
   news_ = true;
 }
 

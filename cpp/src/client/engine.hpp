@@ -45,7 +45,11 @@ struct RetryRecord {
 // Lists, since they are spliced from owner to owner: passing on an outcome needs no memory, which
 // may be what ran out.
 using Outcomes = std::list<Outcome>;
-using RetryRecords = std::list<RetryRecord>;
+
+struct Events {
+  Outcomes outcomes;
+  std::list<RetryRecord> retries;
+};
 
 CallId next_call_id();
 
@@ -164,8 +168,7 @@ class Engine {
   // the transport throws while there is no call to end with it.
   bool pump(TimePoint until);
 
-  Outcomes take_all() noexcept;
-  RetryRecords take_retries() noexcept;
+  Events take() noexcept;
 
   void cancel(CallId id) noexcept;  // no outcome will come; unknown ids are no error
   void cancel_all() noexcept;
@@ -201,8 +204,7 @@ class Engine {
   EngineOptions options_;
   detail::PendingCalls calls_;
   std::vector<Arrival> arrivals_;
-  Outcomes outcomes_;
-  RetryRecords retries_;
+  Events events_;
   bool news_ = false;  // an outcome or a retry that no pump has reported yet
 };
 

@@ -42,7 +42,7 @@ Events LocalPort::wait(Duration patience) {
   const Use use(*this);
   if (!engine_) return {};
   client_->wait(*engine_, patience);
-  return {engine_->take_all(), engine_->take_retries()};
+  return engine_->take();
 }
 
 void LocalPort::close() {
@@ -134,13 +134,12 @@ bool Worker::take_orders() noexcept {
 }
 
 void Worker::publish() noexcept {
-  Outcomes outcomes = engine_->take_all();
-  RetryRecords retries = engine_->take_retries();
-  if (outcomes.empty() && retries.empty()) return;
+  Events events = engine_->take();
+  if (events.outcomes.empty() && events.retries.empty()) return;
   {
     const std::scoped_lock lock(mutex_);
-    events_.outcomes.splice(events_.outcomes.end(), outcomes);
-    events_.retries.splice(events_.retries.end(), retries);
+    events_.outcomes.splice(events_.outcomes.end(), events.outcomes);
+    events_.retries.splice(events_.retries.end(), events.retries);
     if (!raised_) notifier_.raise();
     raised_ = true;
   }

@@ -16,11 +16,6 @@
 
 namespace tradingdata {
 
-struct Events {
-  Outcomes outcomes;
-  RetryRecords retries;
-};
-
 class Port {
  public:
   explicit Port(std::shared_ptr<Client> client) : client_(std::move(client)) {}
@@ -74,7 +69,7 @@ class Worker final : public Port {
   explicit Worker(std::shared_ptr<Client> client);
   ~Worker() override { close(); }
 
-  bool has_thread() const { return process_ == detail::process_id(); }
+  bool has_thread() const { return made_at_ == detail::fork_depth; }
   CallId submit(Call call) override;
   void cancel(CallId id) override;
 
@@ -96,7 +91,7 @@ class Worker final : public Port {
   void run() noexcept;
   void stop();
 
-  const std::int64_t process_ = detail::process_id();
+  const int made_at_ = detail::fork_depth;
   std::unique_ptr<Engine> engine_;
   detail::Notifier notifier_;
   std::mutex mutex_;  // guards the six below

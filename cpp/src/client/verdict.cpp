@@ -181,18 +181,23 @@ Verdict concluded(Error error, Retry retry, bool timeout = false, bool passing =
   return {std::move(error), retry, timeout};
 }
 
-Verdict of_response(const Attempt& attempt, const Response& response) {
+}  // namespace
+
+bool has_content(const Response& response) {
+  return response.status == 200 && response.body.size() > 0;
+}
+
+Verdict verdict(const Request& request, const Response& response, std::int64_t wall_micros) {
   if (response.status == 200 || response.status == 204) {
     return concluded(empty_body_error(response.status), Retry::once);
   }
   const Status status = status_of(response);
-  return concluded(status_error(status, attempt.request, response, attempt.wall_micros),
-                   status.retry);
+  return concluded(status_error(status, request, response, wall_micros), status.retry);
 }
 
-Verdict of_failure(const Attempt& attempt, const Failure& failure) {
+Verdict verdict(const Request& request, const Failure& failure) {
   Error error(failure.kind,
-              redacted_line(failure.message, longest_failure, attempt.request.secrets().get()),
+              redacted_line(failure.message, longest_failure, request.secrets().get()),
               failure.help);
   return concluded(std::move(error), failure.retry, failure.timeout,
                    failure.kind == ErrorKind::deadline);
@@ -200,31 +205,15 @@ Verdict of_failure(const Attempt& attempt, const Failure& failure) {
 
 // A server in between may have read a cut body to its end, and counted the bytes anew. A web page
 // with status 200 is a gateway's, which may stop sending it.
-Verdict of_refusal(Error refusal) {
+Verdict verdict(Error refusal) {
   if (*refusal.help == '\0') refusal.help = advice::report;
   if (!refusal.incomplete) {
-    return concluded(refusal, Retry::never, false,
-                     std::string_view(refusal.help) == advice::base_url);
+    const bool web_page = std::string_view(refusal.help) == advice::base_url;
+    return concluded(std::move(refusal), Retry::never, false, web_page);
   }
   Error cut = refusal.reworded(std::string("incomplete body: ") + refusal.what());
   cut.kind = ErrorKind::transport;
   return concluded(std::move(cut), Retry::always);
-}
-
-}  // namespace
-
-bool has_content(const Response& response) {
-  return response.status == 200 && response.body.size() > 0;
-}
-
-Verdict verdict(const Attempt& attempt) {
-  if (const auto* response = std::get_if<const Response*>(&attempt.came)) {
-    return of_response(attempt, **response);
-  }
-  if (const auto* failure = std::get_if<const Failure*>(&attempt.came)) {
-    return of_failure(attempt, **failure);
-  }
-  return of_refusal(*std::get<const Error*>(attempt.came));
 }
 
 }  // namespace tradingdata

@@ -4,20 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
 #include "base/error.hpp"
 #include "http/http.hpp"
 
 namespace tradingdata {
-
-// What came of a request: a response whose status, or missing body, says that there is no result; a
-// failure of the transfer; or the error with which the decoder refused the body of a response.
-struct Attempt {
-  const Request& request;
-  std::variant<const Response*, const Failure*, const Error*> came;
-  std::int64_t wall_micros = 0;  // since the epoch, UTC
-};
 
 struct Verdict {
   Error error;  // with `retryable` and `passing`
@@ -25,7 +16,11 @@ struct Verdict {
   bool timeout = false;  // costs more of the quota
 };
 
-Verdict verdict(const Attempt& attempt);
+// Of a response whose status, or missing body, says that there is no result; of a failed transfer;
+// and of the error with which the decoder refused a body. `wall_micros` is since the epoch, UTC.
+Verdict verdict(const Request& request, const Response& response, std::int64_t wall_micros);
+Verdict verdict(const Request& request, const Failure& failure);
+Verdict verdict(Error refusal);
 
 // A response with status 200 that has a body, which is for the decoder to judge.
 bool has_content(const Response& response);

@@ -25,8 +25,7 @@ ColumnWriters::ColumnWriters(const Document& body, TableBuilder& table, IssueLog
     sinks_.push_back(Sink{.values = nullptr,
                           .field = position,
                           .kind = field.kind,
-                          .masked = field.personal() && mask.active(),
-                          .memo = {}});
+                          .masked = field.personal() && mask.active()});
   }
 }
 

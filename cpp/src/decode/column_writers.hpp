@@ -63,7 +63,6 @@ class ColumnWriters {
     int field;
     Kind kind;
     bool masked;
-    DayMemo memo;
 
     template <typename T>
     void store(std::int64_t row, const T& value) {
@@ -101,25 +100,26 @@ class ColumnWriters {
     return number.end;
   }
 
-  TRADINGDATA_INLINE const char* read_timestamp(const char* at, Sink& sink, std::int64_t row) {
-    if (!sink.memo.read(at, latest_day_) || at[1 + date_length] != ' ' ||
-        at[1 + timestamp_length] != '"') {
+  TRADINGDATA_INLINE static const char* read_timestamp(const char* at, Sink& sink,
+                                                       std::int64_t row) {
+    std::int32_t days = 0;
+    if (*at != '"' || at[1 + timestamp_length] != '"' || at[1 + date_length] != ' ' ||
+        !read_day(at + 1, days) || days == zero_date) {
       return nullptr;
     }
     const std::int64_t seconds = clock_seconds(at + date_length + 2);
     if (seconds < 0) return nullptr;
-    sink.store(row, sink.memo.days() * micros_per_day + seconds * micros_per_second);
+    sink.store(row, days * micros_per_day + seconds * micros_per_second);
     return at + timestamp_length + 2;
   }
 
   TRADINGDATA_INLINE const char* read_date(const char* at, Sink& sink, std::int64_t row) {
-    if (at[1 + date_length] != '"') return nullptr;
-    if (is_zero_day(at)) {
+    std::int32_t days = 0;
+    if (*at != '"' || at[1 + date_length] != '"' || !read_day(at + 1, days)) return nullptr;
+    if (days == zero_date) {
       table_.set_null(sink.field, row);
-    } else if (sink.memo.read(at, latest_day_)) {
-      sink.store(row, sink.memo.days());
     } else {
-      return nullptr;
+      sink.store(row, days);
     }
     return at + date_length + 2;
   }
@@ -140,7 +140,6 @@ class ColumnWriters {
   PanMask& mask_;
   int depth_;
   std::vector<Sink> sinks_;
-  DayMemo latest_day_;
   std::vector<OffsetTime> offset_times_;
   std::string scratch_;
 };

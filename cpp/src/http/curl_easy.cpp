@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -96,15 +97,6 @@ bool holds_bytes([[maybe_unused]] CURL* easy) {
   return false;
 }
 
-Addresses addresses_of(std::string_view to, std::string_view from, int to_port, int from_port) {
-  Addresses addresses;
-  std::ranges::copy(to.substr(0, addresses.to.size()), addresses.to.begin());
-  std::ranges::copy(from.substr(0, addresses.from.size()), addresses.from.begin());
-  addresses.to_port = to_port;
-  addresses.from_port = from_port;
-  return addresses;
-}
-
 void link(std::vector<HeaderNode>& list, const std::vector<const char*>& lines) {
   list.resize(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -113,35 +105,20 @@ void link(std::vector<HeaderNode>& list, const std::vector<const char*>& lines) 
   }
 }
 
-// "host:port" of a proxy, with libcurl's port where it has none.
-std::string authority_of(const std::string& proxy) {
-  std::string authority = proxy.substr(proxy.find("://") + 3);
-  if (authority.rfind(':') + 1 > authority.rfind(']') + 1) return authority;
-  return authority + (proxy.starts_with("https:") ? ":443" : ":1080");
-}
-
 }  // namespace
 
-void OpenSockets::add(const Addresses& addresses, std::intptr_t socket) noexcept {
+void OpenSockets::add(const Ends& ends, std::intptr_t socket) noexcept {
   try {
     if (sockets_.size() >= most) sockets_.clear();
-    sockets_.insert_or_assign(addresses, Socket{socket});
+    sockets_.insert_or_assign(ends, Socket{socket});
   } catch (const std::bad_alloc&) {
-    sockets_.erase(addresses);  // the next request takes a new connection
+    sockets_.erase(ends);  // the next request takes a new connection
   }
 }
 
-std::optional<std::intptr_t> OpenSockets::find(const Addresses& addresses) const {
-  const auto found = sockets_.find(addresses);
-  if (found == sockets_.end()) return std::nullopt;
-  return found->second.id;
-}
-
-void OpenSockets::watch(const Addresses& addresses, Duration patience) noexcept {
-  const auto found = sockets_.find(addresses);
-  if (found == sockets_.end() || found->second.patience == patience) return;
-  found->second.patience = patience;
-  notice_dead_peer(found->second.id, patience);
+OpenSockets::Socket* OpenSockets::find(const Ends& ends) noexcept {
+  const auto found = sockets_.find(ends);
+  return found == sockets_.end() ? nullptr : &found->second;
 }
 
 long ceil_milliseconds(Duration duration) {
@@ -163,11 +140,6 @@ EasyHandle::EasyHandle(const CurlOptions& options, OpenSockets& open, Roots& roo
     throw Error(ErrorKind::configuration,
                 "the libcurl in use was built without its header API: install another one");
   }
-  hosts_.push_back("-" + options.host + ":" + options.port);
-  if (!options.proxy.proxy.empty()) hosts_.push_back("-" + authority_of(options.proxy.proxy));
-  std::vector<const char*> lines;
-  for (const std::string& host : hosts_) lines.push_back(host.c_str());
-  link(host_lines_, lines);
 }
 
 EasyHandle::~EasyHandle() = default;
@@ -230,7 +202,9 @@ void EasyHandle::set_fixed_options() {
 int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
                              int from_port) noexcept {
   EasyHandle& handle = *static_cast<EasyHandle*>(self);
-  if (!handle.may_send(addresses_of(to, from, to_port, from_port))) return CURL_PREREQFUNC_ABORT;
+  Ends ends{};
+  std::snprintf(ends.data(), ends.size(), "%s %d %s %d", to, to_port, from, from_port);
+  if (!handle.may_send(ends, from_port)) return CURL_PREREQFUNC_ABORT;
   handle.phase_ = Phase::first_byte;
   return CURL_PREREQFUNC_OK;
 }
@@ -244,6 +218,7 @@ int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
 bool EasyHandle::opens(std::intptr_t socket) noexcept {
   if (!looked_up_ || looked_up_now_) {
     looked_up_ = looked_up_now_ = true;
+    curl_easy_setopt(raw(), CURLOPT_DNS_CACHE_TIMEOUT, kept_addresses);
     return false;
   }
   phase_ = Phase::connect;
@@ -272,13 +247,14 @@ void EasyHandle::set_folders_of_roots() {
 
 // libcurl parses a file of roots once a day, since that takes longer than all else of a connection.
 void EasyHandle::set_file_of_roots() {
-  const TimePoint now = steady_clock::now();
-  roots_->look(now);
-  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CA_CACHE_TIMEOUT,
-                              static_cast<long>(roots_->longest_age(now).count()));
+  roots_->look();
   if (std::exchange(roots_generation_, roots_->generation()) == roots_->generation()) return;
-  // A session that is resumed brings the trust in certificates of an earlier file along.
-  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_SESSIONID_CACHE, roots_generation_ == 1 ? 1L : 0L);
+  // Once a file has been replaced, libcurl keeps neither what it parsed of one nor a session, which
+  // would bring the trust in certificates of an earlier file along.
+  const bool first = roots_generation_ == 1;
+  constexpr long day = 24 * 60 * 60;
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CA_CACHE_TIMEOUT, first ? day : 0L);
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_SESSIONID_CACHE, first ? 1L : 0L);
   const std::string& pem = roots_->pem();
   curl_blob content{const_cast<char*>(pem.data()), pem.size(), CURL_BLOB_COPY};
   curl_blob* const blob = pem.empty() ? nullptr : &content;
@@ -286,22 +262,20 @@ void EasyHandle::set_file_of_roots() {
   TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, blob);
 }
 
-bool EasyHandle::may_send(const Addresses& addresses) noexcept {
-  if (phase_ == Phase::lookup) {
-    // A kept connection, which had its handshake in an earlier transfer. What has arrived on it
-    // since would be taken for the response. It may also be the connection's end, or a TLS session
-    // ticket.
-    const std::optional<std::intptr_t> socket = open_->find(addresses);
-    refused_connection_ = !socket || readable(*socket) || holds_bytes(raw());
-    if (refused_connection_) return false;
-  } else {
-    if (phase_ == Phase::handshake && !names_a_host(raw())) return false;
-    for (std::size_t i = 0; i < std::min(opened_, new_sockets_.size()); ++i) {
-      if (local_port(new_sockets_[i]) == addresses.from_port)
-        open_->add(addresses, new_sockets_[i]);
-    }
+bool EasyHandle::may_send(const Ends& ends, int own_port) noexcept {
+  if (phase_ == Phase::handshake && !names_a_host(raw())) return false;
+  const bool kept = phase_ == Phase::lookup;  // its handshake was in an earlier transfer
+  for (std::size_t i = 0; !kept && i < std::min(opened_, new_sockets_.size()); ++i) {
+    if (local_port(new_sockets_[i]) == own_port) open_->add(ends, new_sockets_[i]);
   }
-  open_->watch(addresses, patience_);
+  OpenSockets::Socket* const socket = open_->find(ends);
+  // What has arrived on a kept connection since would be taken for the response. It may also be the
+  // connection's end, or a TLS session ticket.
+  refused_connection_ = kept && (socket == nullptr || readable(socket->id) || holds_bytes(raw()));
+  if (refused_connection_) return false;
+  if (socket != nullptr && std::exchange(socket->patience, patience_) != patience_) {
+    notice_dead_peer(socket->id, patience_);
+  }
   return true;
 }
 
@@ -367,7 +341,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   // given up during its name lookup, and that buffer serves as well.
   curl_easy_setopt(raw(), CURLOPT_BUFFERSIZE, buffer_size_);
   TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 0L);
-  if (look_up) forget_addresses();
+  TRADINGDATA_SET(CURLOPT_DNS_CACHE_TIMEOUT, look_up ? 0L : kept_addresses);
   set_time_limits();
 }
 
@@ -378,11 +352,6 @@ void EasyHandle::prepare_again() {
   refused_connection_ = false;
   phase_ = Phase::lookup;
   set_time_limits();
-}
-
-// libcurl keeps the addresses of a host for a minute.
-void EasyHandle::forget_addresses() {
-  TRADINGDATA_SET(CURLOPT_RESOLVE, static_cast<curl_slist*>(host_lines_.data()));
 }
 
 void EasyHandle::set_time_limits() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,36 +19,27 @@ long ceil_milliseconds(Duration duration);
 
 struct HeaderNode;  // curl_slist, made in place round lines that others own
 
-// Both ends of a connection, as libcurl writes them. The characters are unsigned, since signed ones
-// are compared one by one.
-struct Addresses {
-  std::array<unsigned char, 48> to{};  // an IPv6 address has at most 46 characters
-  std::array<unsigned char, 48> from{};
-  int to_port = 0;
-  int from_port = 0;
-
-  auto operator<=>(const Addresses&) const = default;
-};
+// Both ends of a connection as text, in place: what is made of them in a callback must need no
+// memory.
+using Ends = std::array<char, 112>;
 
 // The sockets of open connections. Not every libcurl says which socket a request is about to use,
 // but each says its addresses.
 class OpenSockets {
  public:
-  void add(const Addresses& addresses, std::intptr_t socket) noexcept;
-  std::optional<std::intptr_t> find(const Addresses& addresses) const;
-  // Notices within `patience` that the connection has no other end any more.
-  void watch(const Addresses& addresses, Duration patience) noexcept;
-
- private:
   struct Socket {
     std::intptr_t id;
-    Duration patience{};
+    Duration patience{};  // with an other end that is silent, as last set
   };
 
+  void add(const Ends& ends, std::intptr_t socket) noexcept;
+  Socket* find(const Ends& ends) noexcept;  // null where there is none
+
+ private:
   // Those of closed connections are not removed one by one.
   static constexpr std::size_t most = 1000;
 
-  std::map<Addresses, Socket> sockets_;
+  std::map<Ends, Socket> sockets_;
 };
 
 class EasyHandle {
@@ -64,7 +54,7 @@ class EasyHandle {
   void* raw() const { return easy_.get(); }
   CallId id() const { return id_; }
 
-  // `look_up` drops what is known of the host's addresses.
+  // `look_up` looks names up again.
   void prepare(CallId id, const Request& request, const TimeLimits& limits, bool look_up);
   // Whether the transfer ended before its request, to be prepared and started again: the name has
   // been looked up, and from now on `connect_timeout` counts; or something that nobody asked for
@@ -81,6 +71,7 @@ class EasyHandle {
   static constexpr long small_buffer = 16L * 1024;
   static constexpr long large_buffer = 1024L * 1024;
   static constexpr std::int64_t large_response = 256 * 1024;
+  static constexpr long kept_addresses = 60;  // seconds
 
   void set_fixed_options();
   void set_folders_of_roots();
@@ -94,8 +85,7 @@ class EasyHandle {
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
   bool opens(std::intptr_t socket) noexcept;
-  bool may_send(const Addresses& addresses) noexcept;
-  void forget_addresses();
+  bool may_send(const Ends& ends, int own_port) noexcept;
   void set_time_limits();
 
   const CurlOptions* options_;
@@ -106,8 +96,6 @@ class EasyHandle {
   CallId id_ = 0;
   const Request* request_ = nullptr;
   std::vector<HeaderNode> headers_;
-  std::vector<std::string> hosts_;  // that this connects to, as libcurl's orders to forget them
-  std::vector<HeaderNode> host_lines_;
   Phase phase_ = Phase::lookup;  // that callbacks report
   Receiver receiver_;
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE

@@ -9,8 +9,6 @@
 #include <new>
 #include <utility>
 
-#include "base/text.hpp"
-#include "base/time.hpp"
 #include "http/curl_easy.hpp"
 #include "http/inflate.hpp"
 #include "http/transfer_failure.hpp"
@@ -66,7 +64,7 @@ class CurlTransport final : public Transport {
 
   ~CurlTransport() override {
     const detail::ForkBlocker blocker;
-    if (detail::process_id() != process_) {
+    if (forked()) {
       disown();
     } else {
       for (const auto& [id, handle] : active_) curl_multi_remove_handle(multi_, handle->raw());
@@ -108,7 +106,7 @@ class CurlTransport final : public Transport {
   }
 
   void cancel(CallId id) noexcept override {
-    if (detail::process_id() != process_) return;
+    if (forked()) return;
     const detail::ForkBlocker blocker;
     std::erase(lost_, id);
     if (const auto found = active_.find(id); found != active_.end()) release(found);
@@ -122,6 +120,8 @@ class CurlTransport final : public Transport {
 
  private:
   using Active = std::map<CallId, std::unique_ptr<EasyHandle>>;
+
+  bool forked() const { return opened_at_ != detail::fork_depth; }
 
   void open() {
     const detail::ForkBlocker blocker;
@@ -137,7 +137,7 @@ class CurlTransport final : public Transport {
     const std::scoped_lock lock(detail::process_mutex());
     multi_ = multi;
     sockets_ = {};
-    process_ = detail::process_id();
+    opened_at_ = detail::fork_depth;
   }
 
   // Leaks every handle, on purpose: in a forked child they are the parent's, and cleaning them up
@@ -150,7 +150,7 @@ class CurlTransport final : public Transport {
   }
 
   void ensure_open() {
-    if (detail::process_id() == process_) return;
+    if (!forked()) return;
     for (const auto& [id, handle] : active_) lost_.push_back(id);
     disown();
     open();
@@ -165,7 +165,7 @@ class CurlTransport final : public Transport {
     for (const CallId id : lost_) {
       Arrival& arrival = arrivals.emplace_back();
       arrival.id = id;
-      arrival.what = detail::failure_of(detail::Fault::forked);
+      arrival.what = detail::damaged("the process was forked while the response was awaited");
     }
     lost_.clear();
   }
@@ -203,7 +203,7 @@ class CurlTransport final : public Transport {
   CurlOptions options_;
   detail::OpenSockets sockets_;
   detail::Roots roots_;
-  std::int64_t process_ = 0;
+  int opened_at_ = 0;  // of `fork_depth`
   CURLM* multi_ = nullptr;
   std::atomic<bool> woken_ = false;
   Active active_;
@@ -211,28 +211,6 @@ class CurlTransport final : public Transport {
   bool failed_ = false;       // the last transfer: the host's addresses may be outdated
   std::vector<CallId> lost_;  // calls of the parent process, which end with the next pump
 };
-
-// Seconds since 1970 of "Sun, 06 Nov 1994 08:49:37 GMT", the form of each response, at a tenth of
-// the cost of libcurl's function.
-std::optional<std::int64_t> read_fixed_date(std::string_view text) {
-  constexpr std::string_view form = "???, ?? ??? ???? ??:??:?? GMT";
-  const auto fits = [](char have, char want) { return want == '?' || have == want; };
-  if (text.size() != form.size() || !std::ranges::equal(text, form, fits)) return std::nullopt;
-  const auto position = [](std::string_view names, std::string_view name) {
-    const std::size_t at = names.find(name);
-    return at == std::string_view::npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
-  };
-  const int month = position("JanFebMarAprMayJunJulAugSepOctNovDec", text.substr(8, 3));
-  if (month == 0 || position("MonTueWedThuFriSatSun", text.substr(0, 3)) == 0) return std::nullopt;
-  std::string day{text.substr(12, 4)};
-  day += {'-', static_cast<char>('0' + month / 10), static_cast<char>('0' + month % 10), '-'};
-  day += text.substr(5, 2);
-  std::int32_t days = 0;
-  const bool is_day = detail::read_day(day.data(), days);
-  const std::int64_t clock = detail::clock_seconds(&text[17]);
-  if (!is_day || days < 0 || clock < 0) return std::nullopt;
-  return days * seconds_per_day + clock;
-}
 
 }  // namespace
 
@@ -249,9 +227,7 @@ std::string transport_version() {
 // Facts about a request for messages and redaction, and the dates of headers.
 
 std::shared_ptr<TokenSearch> Request::secrets() const {
-  if (known != nullptr) return known->search(token);
-  if (token == nullptr) return nullptr;
-  return std::make_shared<TokenSearch>(std::vector{token});
+  return known == nullptr ? nullptr : known->search(token);
 }
 
 std::string Request::target() const {
@@ -263,7 +239,6 @@ std::string Request::target() const {
 }
 
 std::optional<std::int64_t> parse_http_date(const std::string& text) {
-  if (const auto seconds = read_fixed_date(text)) return seconds;
   const time_t seconds = curl_getdate(text.c_str(), nullptr);
   constexpr std::int64_t end_of_9999 = 253'402'300'799;  // the last time that Python has
   if (seconds < 0 || seconds > end_of_9999) return std::nullopt;

@@ -53,33 +53,32 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   enough_ = false;
 }
 
-void Receiver::fail(Fault fault) {
+void Receiver::fail(Failure failure) {
   if (failure_) return;
-  TransferEnd end;
-  end.max_body = max_body_;
-  end.received = received_;
-  failure_ = failure_of(fault, end);
+  failure.bytes_received = received_;
+  failure_ = std::move(failure);
+}
+
+template <typename Step>
+void Receiver::attempt(const Step& step) noexcept {
+  try {
+    step();
+  } catch (const std::exception&) {
+    fail(malformed("out of memory"));  // so short that it needs no memory itself
+  }
 }
 
 bool Receiver::header_line(std::string_view line) noexcept {
   lines_ended_ = line == "\r\n" || line == "\n";
   header_bytes_ += static_cast<std::int64_t>(line.size());
   if (header_bytes_ <= largest_headers) return true;
-  try {
-    fail(Fault::large_head);
-  } catch (const std::exception&) {
-    fail(Fault::memory);
-  }
+  attempt([&] { fail(malformed("the response's headers are larger than 256 KiB")); });
   return false;
 }
 
 bool Receiver::head(int status, const HeaderLookup& header) noexcept {
-  try {
-    response_.status = status;
-    read_head(header);
-  } catch (const std::exception&) {
-    fail(Fault::memory);
-  }
+  response_.status = status;
+  attempt([&] { read_head(header); });
   return !failure_;
 }
 
@@ -101,7 +100,9 @@ void Receiver::read_head(const HeaderLookup& header) {
     return;
   }
   read_framing(header);
-  if (encoding_ == Encoding::unknown) fail(Fault::content_encoding);
+  if (encoding_ == Encoding::unknown) {
+    fail(malformed("the response has a content encoding that was not requested (only gzip was)"));
+  }
   if (!failure_) prepare_body();
 }
 
@@ -112,7 +113,7 @@ void Receiver::read_framing(const HeaderLookup& header) {
     } else if (same_ignoring_case(*coding, "identity")) {
       until_close_ = true;
     } else {
-      fail(Fault::transfer_encoding);
+      fail(malformed("the response has a transfer encoding that was not requested"));
     }
   }
   for (std::size_t i = 0; const auto length = header("Content-Length", i); ++i) {
@@ -131,9 +132,11 @@ void Receiver::read_content_length(std::string_view value) {
     std::int64_t length = -1;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), length);
     if (problem != std::errc() || end != text.data() + text.size() || length < 0) {
-      return fail(Fault::bad_length);
+      return fail(malformed("the response's Content-Length is not a number of bytes"));
     }
-    if (content_length_ && length_text_ != text) return fail(Fault::two_lengths);
+    if (content_length_ && length_text_ != text) {
+      return fail(malformed("the response has two different Content-Lengths"));
+    }
     content_length_ = length;
     length_text_ = text;
     value.remove_prefix(comma == std::string_view::npos ? value.size() : comma + 1);
@@ -159,19 +162,17 @@ void Receiver::prepare_body() {
     // A sixteenth more, so that a book that grew a little needs no larger buffer.
     response_.body.reserve(std::min(last_unpacked_ + last_unpacked_ / 16, max_body_));
   } else if (content_length_) {
-    if (*content_length_ > max_body_) return fail(Fault::too_large);
+    if (*content_length_ > max_body_) return fail(too_large(max_body_));
     response_.body.reserve(*content_length_);
   }
 }
 
 bool Receiver::body(std::string_view chunk) noexcept {
-  try {
-    received_ += static_cast<std::int64_t>(chunk.size());
+  received_ += static_cast<std::int64_t>(chunk.size());
+  attempt([&] {
     read_body(chunk);
     if (response_.consumer && !failure_) response_.consumer->advance(response_.body);
-  } catch (const std::exception&) {
-    fail(Fault::memory);
-  }
+  });
   return !failure_ && !enough_ && !(until_close_ && complete());
 }
 
@@ -204,17 +205,20 @@ void Receiver::read_body(std::string_view chunk) {
   if (result == InflateResult::good) return;
   enough_ = true;
   if (refused()) return;
-  if (result == InflateResult::too_large) return fail(Fault::too_large);
-  fail(result == InflateResult::not_gzip ? Fault::not_gzip : Fault::bad_gzip);
+  if (result == InflateResult::too_large) return fail(too_large(max_body_));
+  if (result == InflateResult::not_gzip) {
+    return fail(malformed("the response is declared as gzip but is not"));
+  }
+  fail(damaged("the response's gzip data is corrupt"));
 }
 
 std::optional<Failure> Receiver::finish() {
-  if (!has_head()) fail(Fault::cut_head);
+  if (!has_head()) fail(damaged("incomplete response: its head ends too early"));
   // libcurl ignores the length beside a transfer encoding of none.
-  if (!refused() && content_length_ && received_ < *content_length_) fail(Fault::cut_body);
+  if (!refused() && content_length_ && received_ < *content_length_) fail(cut_body(received_));
   if (failure_ || refused() || encoding_ != Encoding::gzip) return failure_;
   if (inflater_->started() && !inflater_->ended()) {
-    fail(Fault::cut_gzip);
+    fail(damaged("incomplete body: the response's gzip data ends too early"));
   } else {
     last_unpacked_ = response_.body.size();
   }

@@ -53,13 +53,15 @@ class Receiver {
  private:
   enum class Encoding : std::uint8_t { identity, gzip, unknown };
 
+  template <typename Step>
+  void attempt(const Step& step) noexcept;
   void read_head(const HeaderLookup& header);
   void read_framing(const HeaderLookup& header);
   void read_content_length(std::string_view value);
   void read_content_encoding(std::string_view value);
   void prepare_body();
   void read_body(std::string_view chunk);
-  void fail(Fault fault);
+  void fail(Failure failure);
   std::int64_t cap() const;
   std::int64_t longest_received() const;
 

@@ -58,23 +58,16 @@ std::string converted(const std::string& file) {
 
 }  // namespace
 
-void Roots::look(TimePoint now) {
+void Roots::look() {
   if (file_.empty()) return;
   std::error_code unreadable;
   const auto time = std::filesystem::last_write_time(file_, unreadable);
   const auto size = unreadable ? 0 : std::filesystem::file_size(file_, unreadable);
   const Stamp stamp = unreadable ? Stamp() : Stamp({time, size});
   if (generation_ > 0 && stamp == stamp_) return;
-  if (generation_ > 0) replaced_ = now;
   stamp_ = stamp;
   pem_ = stamp ? converted(file_) : "";
   ++generation_;
-}
-
-std::chrono::seconds Roots::longest_age(TimePoint now) const {
-  constexpr std::chrono::hours day(24);  // libcurl's own limit
-  if (replaced_ == TimePoint::min() || now - replaced_ > day) return day;
-  return std::chrono::floor<std::chrono::seconds>(now - replaced_);
 }
 
 }  // namespace tradingdata::detail

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "base/platform.hpp"
-
 namespace tradingdata::detail {
 
 class Roots {
@@ -18,14 +16,12 @@ class Roots {
   explicit Roots(std::string file) : file_(std::move(file)) {}
 
   // Looks whether the file was replaced since the last call.
-  void look(TimePoint now);
+  void look();
 
   // The content as PEM, where the file is in a form that libcurl cannot read itself: DER or UTF-16,
   // as Windows exports certificates, or UTF-8 with a byte order mark.
   const std::string& pem() const { return pem_; }
   int generation() const { return generation_; }  // of the file, from 1; 0 before the first look
-  // How old the certificates that libcurl has parsed may be.
-  std::chrono::seconds longest_age(TimePoint now) const;
 
  private:
   // Nothing where the file cannot be read: libcurl says why.
@@ -34,7 +30,6 @@ class Roots {
   std::string file_;
   std::string pem_;
   Stamp stamp_;
-  TimePoint replaced_ = TimePoint::min();
   int generation_ = 0;
 };
 

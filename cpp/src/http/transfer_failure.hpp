@@ -1,4 +1,5 @@
-// Why a transfer failed: one table of kinds, retries, messages and advice.
+// What the end of a transfer that libcurl reports as failed means. What is wrong with a response
+// that libcurl accepts is said where it is found, in response_reader.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +10,6 @@
 namespace tradingdata::detail {
 
 enum class Phase : std::uint8_t { lookup, connect, handshake, first_byte, body };
-
-// A value above 0 is libcurl's own code.
-enum class Fault : int {
-  none = 0,
-  deadline = -100,
-  slow_connect,
-  lost_handshake,
-  proxy_password,
-  proxy_scheme,
-  proxy_refused,
-  proxy_failed,
-  not_yet_valid,
-  expired,
-  wrong_host,
-  unknown_authority,
-  bad_certificate,
-  client_certificate,
-  large_head,
-  cut_head,
-  cut_body,
-  bad_length,
-  two_lengths,
-  transfer_encoding,
-  content_encoding,
-  too_large,
-  not_gzip,
-  bad_gzip,
-  cut_gzip,
-  memory,
-  forked
-};
 
 // How a transfer ended.
 struct TransferEnd {
@@ -60,6 +30,14 @@ struct TransferEnd {
 };
 
 Failure failure_of(const TransferEnd& end);
-Failure failure_of(Fault fault, const TransferEnd& end = {});
+
+// A response that was cut or damaged on the way, which is requested again; and one that the service
+// sends so, which is not.
+Failure damaged(std::string message);
+Failure malformed(std::string message, const char* help = advice::report);
+
+// What libcurl and the receiver may both find.
+Failure cut_body(std::int64_t received);
+Failure too_large(std::int64_t max_body);
 
 }  // namespace tradingdata::detail

@@ -18,7 +18,7 @@ constexpr std::string_view marks = "_-. ";
 constexpr std::string_view account_number = "aaaaa0000a";
 
 bool is_mark(char c) {
-  return std::ranges::any_of(marks, [c](char mark) { return c == mark; });
+  return marks.find(c) != std::string_view::npos;
 }
 
 // The length of a name at the beginning of a text, or 0 where the text begins differently.

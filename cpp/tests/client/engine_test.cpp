@@ -150,7 +150,7 @@ TEST_CASE("a bounded number of calls is in flight, and the rest follow in order"
   CHECK(bench.script.sent.size() == 2);
   while (!bench.engine->idle()) bench.engine->pump(bench.world.now + seconds(1));
   CHECK(bench.script.sent.size() == 5);
-  CHECK(bench.engine->take_all().size() == 5);
+  CHECK(bench.engine->take().outcomes.size() == 5);
   CHECK(bench.options.stats->calls == 5);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("what a transport throws while it works ends every call") {
     for (int i = 0; i < 3; ++i) bench.engine->submit(bench.call());
     bench.script.before_pump = [&] { std::rethrow_exception(thrown); };
     CHECK(bench.engine->pump(bench.world.now + seconds(1)));
-    const Outcomes outcomes = bench.engine->take_all();
+    const Outcomes outcomes = bench.engine->take().outcomes;
     CHECK(outcomes.size() == 3);
     for (const Outcome& outcome : outcomes) CHECK(outcome.error);
     CHECK(bench.engine->idle());
@@ -213,7 +213,7 @@ TEST_CASE("a call ends whichever allocation fails, and the engine works on") {
       bench.engine->pump(bench.world.now + seconds(1));
     }
     failed = failing_memory::stop();
-    const Outcomes outcomes = bench.engine->take_all();
+    const Outcomes outcomes = bench.engine->take().outcomes;
     REQUIRE(outcomes.size() == 1);
     CHECK((failed || !outcomes.front().error));
     CHECK(bench.engine->idle());

@@ -21,9 +21,8 @@ inline std::shared_ptr<Client> client_of(const std::string& url, int attempts = 
                                          const std::function<void(ClientOptions&)>& change = {}) {
   ClientOptions options;
   options.base_url = url;
-  options.retry.attempts = attempts;
+  options.engine.retry.attempts = attempts;
   options.timeout = 10;
-  options.user_agent = "tradingdata/test";
   if (change) change(options);
   auto client = std::make_shared<Client>(options);
   client->set_token("canary-token-1");

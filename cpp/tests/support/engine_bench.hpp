@@ -68,7 +68,7 @@ struct Bench {
     Outcomes outcomes;
     while (outcomes.empty()) {
       engine->pump(world.now + seconds(100));
-      outcomes = engine->take_all();
+      outcomes = engine->take().outcomes;
     }
     return std::move(outcomes.front());
   }
