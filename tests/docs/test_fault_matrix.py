@@ -33,3 +33,9 @@ def test_the_test_of_a_fault_exists(test: str) -> None:
     file, function, name = re.split(r"(::|: )", test, maxsplit=1)
     definition = f"def {name}(" if function == "::" else f'"{name}"'
     assert definition in SOURCES[file].read_text("utf-8")
+
+
+def test_the_table_of_faults_has_a_row_for_each_of_its_numbers() -> None:
+    rows = SOURCES["test_faults"].read_text("utf-8")
+    for number in TESTS["test_faults::test_a_fault_comes_to_what_the_table_says"]:
+        assert f'"F{number} ' in rows

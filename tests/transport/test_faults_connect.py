@@ -12,13 +12,10 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, in_time, run_child, served, within
 from service import (
-    EMPTY_BOOK,
     Authority,
     Service,
     black_hole,
     closed_port,
-    garbage,
-    hang_up,
     has_ipv6,
     resolver,
 )
@@ -135,41 +132,6 @@ def held_port(host: str, port: int) -> socket.socket:
     sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     sock.bind((host, port))
     return sock
-
-
-@both
-def test_an_empty_reply_is_tried_again(call: Any) -> None:
-    with served(hang_up, good_book()) as service:
-        assert len(call(service.base_url)) == 3
-        assert len(service.requests) == 2
-
-
-def test_an_empty_reply_each_time_is_reported() -> None:
-    with served(then=hang_up) as service:
-        error = failure(service.base_url, attempts=2)
-    assert type(error) is td.TransportError
-    assert "127.0.0.1 closed the connection without a response (2 attempts" in str(error)
-
-
-@both
-@pytest.mark.parametrize(
-    "data",
-    [
-        EMPTY_BOOK,
-        b"\x00\xff\x13\r\n\r\n",
-        b"SSH-2.0-OpenSSH_9.2\r\n",
-        b"HTTP/9.9 200 OK\r\n\r\n",
-        bytes.fromhex("000008 07 00 00000000 0000000000000000"),
-    ],
-    ids=["HTTP/0.9", "garbage", "another protocol", "another version", "HTTP/2 goaway"],
-)
-def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
-    with served(then=garbage(data)) as service:
-        error = failure(service.base_url, call=call)
-        assert len(service.requests) == 1
-    assert type(error) is td.TransportError
-    assert not error.retryable
-    assert "is not HTTP" in str(error) or "malformed" in str(error)
 
 
 def test_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:

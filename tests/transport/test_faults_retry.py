@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, both, failure, good_book, served, sync_call, within
+from calls import TOKEN, both, failure, good_book, served, within
 from service import (
     Behaviour,
     Service,
@@ -22,36 +21,6 @@ from service import (
     stall,
     stocks,
 )
-
-
-def waits(
-    *behaviours: Behaviour, call: Callable[..., Any] = sync_call, **options: Any
-) -> list[float]:
-    """The delays that the client announced before it got its book."""
-    reported: list[td.types.Retry] = []
-    with served(*behaviours, good_book()) as service:
-        assert len(call(service.base_url, on_retry=reported.append, **options)) == 3
-    return [retry.delay for retry in reported]
-
-
-@both
-def test_retry_after_in_seconds_is_waited_for(call: Any) -> None:
-    with within(3, at_least=1):
-        [delay] = waits(retry_after("1"), call=call)
-    assert delay == pytest.approx(1)
-
-
-@both
-@pytest.mark.parametrize("value", ["61", "3600", "1000000"])
-def test_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: str) -> None:
-    with served(then=retry_after(value)) as service:
-        error = failure(service.base_url, call=call, timeout=300)
-        assert len(service.requests) == 1
-    assert type(error) is td.RateLimitError
-    assert error.retry_after == float(value)
-    assert error.retryable
-    assert "the service requires a wait" in str(error)
-    assert "; make fewer requests, or pass a `rate_limit`" in str(error)
 
 
 @both

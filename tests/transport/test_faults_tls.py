@@ -29,8 +29,6 @@ from service import (
 from tradingdata._util.platform import HAS_ROOT_STORE
 from tradingdata.client import options as certificates
 
-NO_TRUST = "POST /api/v1/trade/book: no trusted connection to 127.0.0.1: the server's certificate "
-
 
 @both
 def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Authority) -> None:
@@ -41,81 +39,15 @@ def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Autho
 
 
 @both
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_client_certificate_is_required(
-    call: Any, ca: Authority, version: ssl.TLSVersion
-) -> None:
-    context = ca.client_certificate()
-    context.maximum_version = version
-    with Service(tls=context) as service:
-        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
-    assert type(error) is td.TLSError
-    assert (error.attempts, error.retryable) == (1, False)
-    assert "no TLS connection to 127.0.0.1" in str(error)
-
-
-@both
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda ca, folder: ca.expired(), "has expired"),
-        (lambda ca, folder: ca.not_yet_valid(), "is not yet valid"),
-        (lambda ca, folder: ca.wrong_host(), "is for another host"),
-        (lambda ca, folder: ca.common_name_only("127.0.0.1"), "names no host or address"),
-        (lambda ca, folder: ca.unknown_ca(), "is signed by an authority that is not trusted here"),
-        (  # it names no host either, which libcurl 8.22 checks first
-            lambda ca, folder: ca.self_signed(folder),
-            "signed by an authority that is not trusted|is for another host",
-        ),
-    ],
-    ids=[
-        "expired",
-        "not yet valid",
-        "wrong host",
-        "only a common name",
-        "unknown CA",
-        "self-signed",
-    ],
-)
-def test_a_bad_certificate_is_refused_at_once(
-    call: Any,
-    ca: Authority,
-    tmp_path: Path,
-    make: Callable[[Authority, Path], ssl.SSLContext],
-    message: str,
-) -> None:
-    with Service(tls=make(ca, tmp_path)) as service:
-        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
-        assert service.requests == []
-        assert len(service.connections) == 1
-    assert type(error) is td.TLSError
-    assert not error.retryable
-    assert error.attempts == 1
-    assert str(error).startswith(NO_TRUST)
-    assert any(text in str(error) for text in message.split("|"))
-
-
-@both
 def test_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> None:
     error = failure(service.url(scheme="https"), call=call, ca_file=ca.pem_file)
-    assert type(error) is td.TLSError
-    assert error.attempts == 1
-    assert "(TLS 1.2 or later is required)" in str(error)
+    check_refused(error, OLD)
 
 
 def test_http_on_a_tls_port_is_no_endless_wait(tls_service: Service) -> None:
     error = failure(tls_service.url(scheme="http"), attempts=1, timeout=5)
     assert isinstance(error, td.TransportError)
     assert error.elapsed < 5  # the deadline
-
-
-def test_a_service_of_old_tls_is_refused(ca: Authority) -> None:
-    with Service(tls=ca.old_tls()) as service:
-        error = failure(service.base_url, ca_file=ca.pem_file)
-        assert service.requests == []
-    assert type(error) is td.TLSError
-    assert error.attempts == 1
-    assert "TLS 1.2 or later" in str(error)
 
 
 @both
@@ -183,14 +115,63 @@ def test_a_handshake_that_breaks_is_tried_again(call: Any, ca: Authority, way: B
     assert "the connection to 127.0.0.1 broke during the TLS handshake" in str(error)
 
 
+def client_certificate(ca: Authority, version: ssl.TLSVersion) -> ssl.SSLContext:
+    context = ca.client_certificate()
+    context.maximum_version = version
+    return context
+
+
+UNTRUSTED = "no trusted connection to 127.0.0.1: the server's certificate "
+UNCERTIFIED = "no TLS connection to 127.0.0.1"
+OLD = r"no TLS connection to 127.0.0.1 \(TLS 1.2 or later is required\)"
+REFUSED: dict[str, tuple[Callable[[Authority, Path], ssl.SSLContext], str]] = {
+    "F9 expired": (lambda ca, _: ca.expired(), f"{UNTRUSTED}has expired"),
+    "F10 not yet valid": (lambda ca, _: ca.not_yet_valid(), f"{UNTRUSTED}is not yet valid"),
+    "F11 wrong host": (lambda ca, _: ca.wrong_host(), f"{UNTRUSTED}is for another host"),
+    "F11 only a common name": (
+        lambda ca, _: ca.common_name_only("127.0.0.1"),
+        f"{UNTRUSTED}names no host or address",
+    ),
+    "F12 unknown CA": (lambda ca, _: ca.unknown_ca(), f"{UNTRUSTED}is signed by an authority that"),
+    # It names no host either, which libcurl 8.22 checks first.
+    "F12 self-signed": (
+        lambda ca, folder: ca.self_signed(folder),
+        f"{UNTRUSTED}(is signed by an authority that is not trusted here|is for another host)",
+    ),
+    "F13 TLS 1.1": (lambda ca, _: ca.old_tls(), OLD),
+    "F134 TLS 1.2": (lambda ca, _: client_certificate(ca, ssl.TLSVersion.TLSv1_2), UNCERTIFIED),
+    "F134 TLS 1.3": (lambda ca, _: client_certificate(ca, ssl.TLSVersion.TLSv1_3), UNCERTIFIED),
+}
+
+
+def check_refused(error: td.TradingDataError, words: str) -> None:
+    assert type(error) is td.TLSError
+    assert (error.attempts, error.retryable) == (1, False)
+    assert re.match(f"POST /api/v1/trade/book: {words}", str(error))
+
+
+@both
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_bad_certificate_or_handshake_is_refused_at_once(
+    call: Any, ca: Authority, tmp_path: Path, name: str
+) -> None:
+    make, words = REFUSED[name]
+    with Service(tls=make(ca, tmp_path)) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
+        assert service.requests == []
+        assert len(service.connections) == 1
+    check_refused(error, words)
+
+
 @both
 @pytest.mark.parametrize("number", [HANDSHAKE_FAILURE, BAD_CERTIFICATE, PROTOCOL_VERSION])
-def test_a_handshake_that_is_refused_is_not(call: Any, ca: Authority, number: int) -> None:
+def test_an_alert_that_refuses_the_handshake_is_final(
+    call: Any, ca: Authority, number: int
+) -> None:
     with Service(tls=ca.good(), on_connect=alert(number)) as service:
         error = failure(service.base_url, call=call, ca_file=ca.pem_file)
         assert len(service.connections) == 1
-    assert type(error) is td.TLSError
-    assert not error.retryable
+    check_refused(error, "no TLS connection to 127.0.0.1")
 
 
 @both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from calls import TOKEN, good_book, run_child
 from service import Authority, Proxy, Service, closed_port, hang_up, reply, resolver
 
 VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
+Call = Callable[..., str]
 CALL = """
 options = eval(sys.argv[3])
 with td.Client(sys.argv[1], access_token=TOKEN, ca_file=sys.argv[2], **options) as client:
@@ -22,24 +24,23 @@ with td.Client(sys.argv[1], access_token=TOKEN, ca_file=sys.argv[2], **options) 
 """
 
 
-def call(
-    tls_service: Service,
-    ca: Authority,
-    folder: Path,
-    *,
-    environment: dict[str, str] | None = None,
-    **options: Any,
-) -> str:
-    """What a call by name comes to in a process with that environment."""
-    variables = dict.fromkeys(VARIABLES, "") | resolver(folder, address="127.0.0.1")
-    url = tls_service.url(host="api.example.test")
-    arguments = (url, str(ca.pem_file), repr(options))
-    return run_child(CALL, *arguments, environment=variables | (environment or {})).strip()
+@pytest.fixture
+def call(tls_service: Service, ca: Authority, tmp_path: Path) -> Call:
+    """What a call by name comes to in a process with an environment."""
+
+    def run(
+        *, to: Service = tls_service, environment: dict[str, str] | None = None, **options: Any
+    ) -> str:
+        variables = dict.fromkeys(VARIABLES, "") | resolver(tmp_path, address="127.0.0.1")
+        arguments = (to.url(host="api.example.test"), str(ca.pem_file), repr(options))
+        return run_child(CALL, *arguments, environment=variables | (environment or {})).strip()
+
+    return run
 
 
 @pytest.mark.parametrize("variable", ["https_proxy", "argument"])
 def test_a_proxy_sees_a_connect_and_nothing_of_the_call(
-    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, variable: str
+    call: Call, proxy: Proxy, tls_service: Service, variable: str
 ) -> None:
     tls_service.script(good_book())
     given: dict[str, Any] = (
@@ -47,7 +48,7 @@ def test_a_proxy_sees_a_connect_and_nothing_of_the_call(
         if variable == "argument"
         else {"environment": {variable: proxy.base_url}}
     )
-    assert call(tls_service, ca, tmp_path, **given) == "rows 3"
+    assert call(**given) == "rows 3"
     [request] = proxy.requests
     assert request.method == "CONNECT"
     assert request.target == f"api.example.test:{tls_service.port}"
@@ -58,14 +59,14 @@ def test_a_proxy_sees_a_connect_and_nothing_of_the_call(
 
 
 def test_a_proxy_in_tls_is_verified_with_the_same_authorities(
-    tls_service: Service, ca: Authority, tmp_path: Path
+    call: Call, tls_service: Service, ca: Authority
 ) -> None:
     tls_service.script(good_book())
     with Proxy(tls_service, tls=ca.good()) as proxy:
-        assert call(tls_service, ca, tmp_path, proxy=proxy.base_url) == "rows 3"
+        assert call(proxy=proxy.base_url) == "rows 3"
         assert [request.method for request in proxy.requests] == ["CONNECT"]
     with Proxy(tls_service, tls=ca.unknown_ca()) as proxy:
-        assert call(tls_service, ca, tmp_path, proxy=proxy.base_url).startswith("TLSError 1 ")
+        assert call(proxy=proxy.base_url).startswith("TLSError 1 ")
         assert proxy.requests == []
 
 
@@ -75,12 +76,12 @@ def test_a_proxy_in_tls_is_verified_with_the_same_authorities(
     ids=["trust_env=False", "NO_PROXY"],
 )
 def test_the_environment_s_proxy_is_left_out(
-    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, given: dict[str, Any]
+    call: Call, proxy: Proxy, tls_service: Service, given: dict[str, Any]
 ) -> None:
     tls_service.script(good_book())
     environment = {"https_proxy": proxy.base_url, **given.get("environment", {})}
     given = {**given, "environment": environment}
-    assert call(tls_service, ca, tmp_path, **given) == "rows 3"
+    assert call(**given) == "rows 3"
     assert proxy.connections == []
 
 
@@ -96,11 +97,11 @@ def test_the_environment_s_proxy_is_left_out(
     ],
 )
 def test_no_proxy_is_read_as_curl_8_reads_it(
-    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, no_proxy: str, bypassed: bool
+    call: Call, proxy: Proxy, tls_service: Service, no_proxy: str, bypassed: bool
 ) -> None:
     tls_service.script(then=good_book())
     environment = {"https_proxy": proxy.base_url, "no_proxy": no_proxy}
-    assert call(tls_service, ca, tmp_path, environment=environment) == "rows 3"
+    assert call(environment=environment) == "rows 3"
     assert (len(proxy.connections) == 0) == bypassed
 
 
@@ -113,16 +114,10 @@ def test_no_proxy_is_read_as_curl_8_reads_it(
     ],
 )
 def test_a_proxy_that_refuses_is_distinguished_from_the_service(
-    proxy: Proxy,
-    tls_service: Service,
-    ca: Authority,
-    tmp_path: Path,
-    status: int,
-    attempts: int,
-    message: str,
+    call: Call, proxy: Proxy, status: int, attempts: int, message: str
 ) -> None:
     proxy.script(then=reply(status))
-    outcome = call(tls_service, ca, tmp_path, proxy=proxy.base_url, attempts=2)
+    outcome = call(proxy=proxy.base_url, attempts=2)
     assert outcome.startswith(f"ConnectError {attempts} POST /api/v1/trade/book: ")
     assert f"the proxy 127.0.0.1:{proxy.port}{message}" in outcome
     assert TOKEN.encode() not in proxy.seen
@@ -137,16 +132,11 @@ def test_a_proxy_that_refuses_is_distinguished_from_the_service(
     ],
 )
 def test_a_proxy_that_wants_another_way_to_log_on_is_said_so(
-    proxy: Proxy,
-    tls_service: Service,
-    ca: Authority,
-    tmp_path: Path,
-    offers: list[str],
-    message: str,
+    call: Call, proxy: Proxy, offers: list[str], message: str
 ) -> None:
     proxy.script(then=reply(407, headers=[("Proxy-Authenticate", offer) for offer in offers]))
     address = f"http://desk:canary@127.0.0.1:{proxy.port}"
-    outcome = call(tls_service, ca, tmp_path, proxy=address)
+    outcome = call(proxy=address)
     assert outcome.startswith("ConnectError 1 ")
     # libcurl may have been built without NTLM; then it does not report that it is offered.
     expected = (message, message.replace(" or NTLM", ""))
@@ -157,11 +147,11 @@ def test_a_proxy_that_wants_another_way_to_log_on_is_said_so(
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
 def test_a_proxy_that_cannot_be_reached_is_named_without_its_password(
-    tls_service: Service, ca: Authority, tmp_path: Path, scheme: str
+    call: Call, scheme: str
 ) -> None:
     with closed_port() as port:
         address = f"{scheme}://desk:canary@127.0.0.1:{port}"
-        outcome = call(tls_service, ca, tmp_path, proxy=address, attempts=1)
+        outcome = call(proxy=address, attempts=1)
     assert outcome.startswith("ConnectError 1 POST /api/v1/trade/book: ")
     assert f"cannot connect to the proxy 127.0.0.1:{port}" in outcome
     assert "check `proxy`" in outcome
@@ -169,21 +159,19 @@ def test_a_proxy_that_cannot_be_reached_is_named_without_its_password(
     assert "api.example.test" not in outcome
 
 
-def test_a_proxy_that_hangs_up_is_named(
-    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path
-) -> None:
+def test_a_proxy_that_hangs_up_is_named(call: Call, proxy: Proxy) -> None:
     proxy.script(then=hang_up)
-    outcome = call(tls_service, ca, tmp_path, proxy=proxy.base_url, attempts=1)
+    outcome = call(proxy=proxy.base_url, attempts=1)
     assert f"the proxy 127.0.0.1:{proxy.port}" in outcome
 
 
 def test_the_service_is_named_where_the_proxy_is_bypassed(
-    proxy: Proxy, ca: Authority, tmp_path: Path
+    call: Call, proxy: Proxy, ca: Authority
 ) -> None:
     environment = {"https_proxy": proxy.base_url, "no_proxy": "example.test"}
     with Service(tls=ca.good()) as service:
         port = service.port
-    outcome = call(service, ca, tmp_path, environment=environment, attempts=1)
+    outcome = call(to=service, environment=environment, attempts=1)
     assert f"cannot connect to api.example.test port {port}" in outcome
 
 

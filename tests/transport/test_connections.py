@@ -1,4 +1,4 @@
-"""Bytes that arrive between two calls: never the response of the next one."""
+"""Kept connections: what ends them, and what arrives on them between two calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import service as s
 import tradingdata as td
-from calls import TOKEN, Call, at_once, both, good_book, within
+from calls import TOKEN, Call, at_once, both, good_book, sync_call, within
 from service import Authority, Behaviour, Service
 from tradingdata._util.declarations import BOOK_CALLS, CALLS
 
@@ -156,3 +156,85 @@ def test_every_one_of_many_kept_connections_is_looked_at(service: Service) -> No
 
     assert asyncio.run(run()) == [5] * 8
     assert len(service.connections) <= 12
+
+
+class TestConnections:
+    """Kept connections that end in the wrong moment cost no error."""
+
+    @both
+    def test_closed_while_idle(self, call: Any, service: Service) -> None:
+        service.script(s.steps(good_book(), s.hang_up), good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            service.wait_for_open(0)
+            book = client.trade_book()
+        assert book.response is not None
+        assert book.response.attempts == 1
+        assert [request.connection for request in service.requests] == [0, 1]
+
+    @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+    def test_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
+        service.script(
+            s.close_when_next_request_is_read(good_book(), reset=reset), then=good_book()
+        )
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            assert len(client.trade_book()) == 3
+            assert client.stats.failures == 0
+        assert len(service.requests) == 3
+        assert len({request.raw for request in service.requests}) == 1
+
+    @pytest.mark.long
+    def test_a_connection_idle_for_a_minute_is_not_trusted(self, service: Service) -> None:
+        service.script(then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            time.sleep(62)
+            client.trade_book()
+        assert [request.connection for request in service.requests] == [0, 1]
+
+    def test_http_1_1_is_spoken_even_where_http_2_is_offered(self, ca: Authority) -> None:
+        with Service(tls=ca.good(alpn=["h2", "http/1.1"])) as service:
+            service.script(good_book())
+            assert len(sync_call(service.base_url, ca_file=ca.pem_file)) == 3
+            assert service.connections[0].alpn in {None, "http/1.1"}
+            assert service.requests[0].version == "HTTP/1.1"
+
+    def test_calls_one_after_the_other_share_a_connection(self, service: Service) -> None:
+        service.script(then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            for _ in range(20):
+                client.trade_book()
+            assert client.stats.connections == 1
+            assert client.stats.reused == 19
+        assert len(service.connections) == 1
+
+
+def test_cookies_and_security_headers_change_nothing(service: Service) -> None:
+    headers = {
+        "Set-Cookie": "session=canary; Path=/; Domain=127.0.0.1",
+        "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+        "Alt-Svc": 'h2="127.0.0.1:1"; ma=3600',
+    }
+    service.script(then=s.reply(200, s.EMPTY_BOOK, headers=headers))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        client.trade_book()
+    first, second = service.requests
+    assert first.raw == second.raw
+
+
+def test_bytes_after_a_response_do_not_poison_the_next(service: Service) -> None:
+    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + s.EMPTY_BOOK
+    service.script(s.extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        assert [len(client.trade_book()) for _ in range(3)] == [3, 5, 5]
+
+
+def test_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(service: Service) -> None:
+    service.script(good_book(), s.stall())
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        with pytest.raises(td.DeadlineError, match="while waiting for the response"):
+            client.trade_book(timeout=0.2)
+        assert client.stats.connections == 1
