@@ -253,6 +253,16 @@ TEST_CASE("Retry-After within the deadline is waited for, to the millisecond") {
   CHECK(bench.gaps() == std::vector<double>{10 + 7000});
 }
 
+TEST_CASE("a Retry-After shorter than the back-off does not shorten it") {
+  Bench bench;
+  bench.world.draws = {1.0};
+  bench.script.reply = [](const Request&, int number) {
+    return number == 0 ? refusal(503, "0") : response(200, "good");
+  };
+  bench.run(bench.call());
+  CHECK(bench.gaps() == std::vector<double>{10 + 250});
+}
+
 TEST_CASE("a Retry-After beyond 60 s or the deadline fails at once and is reported") {
   for (const auto& [value, timeout] : {std::pair("61", 300), std::pair("20", 15)}) {
     Bench bench;
