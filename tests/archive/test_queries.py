@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -94,15 +93,6 @@ def test_threads_that_read_share_the_memory(tmp_path: Path) -> None:
     before = psutil.Process().memory_info().rss
     at_once(24, read)
     assert psutil.Process().memory_info().rss - before < 60e6
-
-
-def test_a_query_of_a_thread_is_as_one_of_the_main_thread(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade("1")))
-    found: list[int] = []
-    thread = threading.Thread(target=lambda: found.append(len(archive.sql("FROM trades"))))
-    thread.start()
-    thread.join()
-    assert found == [1]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of files")

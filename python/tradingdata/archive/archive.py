@@ -22,7 +22,6 @@ from .coverage import (
     EVERY,
     Account,
     Clock,
-    Counts,
     Day,
     MissingDay,
     Sessions,
@@ -35,7 +34,6 @@ from .days import BOOKS, KINDS, Decoder, StoredBook
 from .fetching import Fetched
 from .ingest import ArchiveFetch, Ingest
 from .queries import OrderState, Parameters, QueryResult, Reader, fetches
-from .responses import Entry
 from .store import PATIENCE, schema_of, store_of
 
 if TYPE_CHECKING:
@@ -412,24 +410,13 @@ class Archive:
         span, due, missing = self._reader.asked([name], start, end, account)
         self._reader.report(missing, missing_ok=flag("missing_ok", missing_ok))
         if self._closes is not None:
-            gaps = self._reader.gaps(span, due, self._is_late_enough(self._closes))
+            gaps = self._reader.gaps(span, due, self._closes)
             if late := [gap for gap in gaps if gap not in missing]:
                 remarks.append(
                     f"{self.path} has {coverage.describe(late)} only as of before "
                     f"{self._closes:%H:%M}: fetch after the last session"
                 )
         return span
-
-    def _is_late_enough(self, least: time) -> Counts:
-        """Returns what says whether a response came late enough to have its day complete."""
-
-        def counts(day: str, entry: Entry) -> bool:
-            at = self._ingest.time(entry.received_at)
-            return at is not None and at >= datetime.combine(
-                date.fromisoformat(day), least, self.tz
-            )
-
-        return counts
 
     def scan(
         self,
@@ -560,7 +547,7 @@ class Archive:
         since = self._closes if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), end, account)
         days = dict.fromkeys(BOOKS, (span.first or date.min, span.last or date.max))
-        return self._reader.gaps(span, days, *([self._is_late_enough(since)] if since else []))
+        return self._reader.gaps(span, days, since)
 
     def verify(self) -> int:
         """Reads everything: compares each body and each day's rows with their digests.

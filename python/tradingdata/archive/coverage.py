@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from .._util import validate
@@ -13,7 +13,6 @@ from .responses import Entry, Log
 Day = date | str
 Clock = time | str | None
 IsOpen = Callable[[date], bool]
-Counts = Callable[[str, Entry], bool]
 
 _MOST_LISTED = 8  # in a message
 
@@ -55,16 +54,13 @@ class Span(NamedTuple):
 
     def __str__(self) -> str:
         is_open = self.first is None or self.last is None
-        return "all days" if is_open else in_words(str(self.first), str(self.last))
+        if is_open or self.first == self.last:
+            return "all days" if is_open else str(self.first)
+        return f"{self.first} to {self.last}"
 
     def has(self, day: str) -> bool:
         """Returns whether a day, as text, is one of these."""
-        low, high = self.texts()
-        return low <= day <= high
-
-    def texts(self) -> tuple[str, str]:
-        """Returns the first and the last day as text, which sort all days."""
-        return str(self.first or date.min), str(self.last or date.max)
+        return str(self.first or date.min) <= day <= str(self.last or date.max)
 
 
 def span_of(start: Day | None, end: Day | None, account: Account = EVERY) -> Span:
@@ -142,7 +138,7 @@ def gaps(
     span: Span,
     books: dict[str, tuple[date, date]],
     sessions: Sessions,
-    counts: Counts = lambda day, entry: True,
+    since: time | None = None,
 ) -> list[MissingDay]:
     """Returns the days of some books that no response covers.
 
@@ -154,7 +150,7 @@ def gaps(
             until it is retired.
         books: The names of the books, each with the first and the last day to check.
         sessions: The days that must have been fetched.
-        counts: Whether a response counts for a day.
+        since: From which time of a day on a response counts for it, in a zone; always if None.
     """
     first, last = span.first or date.min, span.last or date.max
     known = {label: _expected(log, label) for label in sorted(log.since)}
@@ -162,23 +158,25 @@ def gaps(
     if span.account is not None:
         until = known.get(span.account, (first, date.max))[1]
         expected = [(span.account, first, until)]
-    elif (begin := min((since for since, _ in known.values()), default=date.max)) > first:
-        expected.append((None, first, min(last, begin - timedelta(1))))
+    elif (earliest := min((begin for begin, _ in known.values()), default=date.max)) > first:
+        expected.append((None, first, min(last, earliest - timedelta(1))))
 
-    def is_lacking(book: str, day: str, label: str | None, *, is_due: bool) -> bool:
-        entries = [*_entries(log, book, day, label)]
-        is_covered = any(day in x.covered.split() and counts(day, x) for x in entries)
-        return not is_covered and (is_due or any(x.error for x in entries))
+    def is_lacking(book: str, day: date, label: str | None, *, is_due: bool) -> bool:
+        entries = [*_entries(log, book, str(day), label)]
+        least = -1.0 if since is None else datetime.combine(day, since).timestamp() * 1e6
+        covering = (entry for entry in entries if str(day) in entry.covered.split())
+        is_covered = any((entry.received_at or -1) >= least for entry in covering)
+        return not is_covered and (is_due or any(entry.error for entry in entries))
 
     missing = []
     for day in map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1)):
         is_due = first == last or sessions.has(day)
-        for label, since, until in () if day in sessions.holidays else expected:
+        for label, begin, until in () if day in sessions.holidays else expected:
             lacking = tuple(
                 book
                 for book, (low, high) in sorted(books.items())
-                if max(since, low) <= day <= min(until, high)
-                and is_lacking(book, str(day), label, is_due=is_due)
+                if max(begin, low) <= day <= min(until, high)
+                and is_lacking(book, day, label, is_due=is_due)
             )
             if lacking:
                 missing.append(MissingDay(day, label or None, lacking))
@@ -298,11 +296,6 @@ def describe(gaps: Sequence[MissingDay]) -> str:
         for (books, listed), labels in accounts.items()
     ]
     return "; ".join(texts[:_MOST_LISTED]) + ("; and more" if len(texts) > _MOST_LISTED else "")
-
-
-def in_words(first: str, last: str) -> str:
-    """Returns a range of days as text."""
-    return first if first == last else f"{first} to {last}"
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -59,8 +59,8 @@ _FETCHES = {
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 _FUNCTIONS = {"unnest", "range", "generate_series"}
-# The names of tables that a query may use: no file names, and no tables behind the views.
-_PLAIN = re.compile(r"(?!_td_)\w+", re.IGNORECASE)
+# The names of tables that a query may use: no file names, no tables behind the views, no catalogs.
+_PLAIN = re.compile(r"(?!_td_|duckdb_|sqlite_|pragma_|pg_)\w+", re.IGNORECASE)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
 
 
@@ -140,11 +140,12 @@ class Reader:
         return span, due, self.gaps(span, due)
 
     def gaps(
-        self, span: Span, due: dict[str, tuple[date, date]], *counts: coverage.Counts
+        self, span: Span, due: dict[str, tuple[date, date]], since: time | None = None
     ) -> list[MissingDay]:
-        """Returns the days of some books that no response covers, or none that counts."""
+        """Returns the days of some books that no response covers, or none since a time of day."""
+        least = None if since is None else since.replace(tzinfo=self.decoder.zone)
         with self.store.lock:
-            return coverage.gaps(self.log(), span, due, self.sessions, *counts)
+            return coverage.gaps(self.log(), span, due, self.sessions, least)
 
     def report(self, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
         """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
@@ -457,13 +458,12 @@ def _empty(book: str) -> str:
 
 def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
     """Returns the rows of a relation, whose columns have different names."""
+    known = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     kinds = {
-        name: next(kind for kind, known in _KINDS.items() if re.fullmatch(known, str(type_)))
-        for name, type_ in zip(relation.columns, relation.types, strict=True)
+        name: next(kind for kind, types in _KINDS.items() if re.fullmatch(types, text))
+        for name, text in known.items()
     }
-    times = {
-        str(type_) for type_ in relation.types if re.fullmatch(_KINDS["timestamp"], str(type_))
-    }
+    times = {known[name] for name, kind in kinds.items() if kind == "timestamp"}
     types = _TYPES | {"timestamp": "TIMESTAMPTZ" if times == {_ZONED} else "TIMESTAMP"}
     columns = []
     for at, (name, kind) in enumerate(kinds.items(), 1):
@@ -532,6 +532,7 @@ def _only_reads(tree: Any) -> bool:
             or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
             or node.get("show_type") == "SHOW_SPECIAL"  # lists only views that the query needs
             or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
+            or node.get("schema_name", "").lower() in ("information_schema", "pg_catalog")
         ):
             return False
     return True
