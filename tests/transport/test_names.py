@@ -47,7 +47,8 @@ def test_a_lookup_may_take_longer_than_connect_timeout(ca: Authority, tmp_path: 
 def test_a_name_is_looked_up_again_after_a_failed_connection(
     ca: Authority, tmp_path: Path, old: str
 ) -> None:
-    environment = resolver(tmp_path, address=old)
+    log = tmp_path / "lookups"
+    environment = {**resolver(tmp_path, address=old), "TEST_RESOLVER_LOG": str(log)}
     with (
         served(then=good_book(), tls=ca.good(), ipv6=False) as service,
         black_hole(SILENT, service.port),
@@ -56,6 +57,7 @@ def test_a_name_is_looked_up_again_after_a_failed_connection(
     word = "connect_timeout passed while connecting" if old == SILENT else "cannot connect"
     assert failed.startswith(f"1 {word} to api.example.test")
     assert books == ["3 rows 2 attempts", "3 rows 1 attempts"]
+    assert len(log.read_text()) in (2, 4)  # newer versions of libcurl ask once for each family
 
 
 def test_a_silent_address_leaves_time_for_the_next_one(ca: Authority, tmp_path: Path) -> None:
