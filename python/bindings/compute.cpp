@@ -1,8 +1,8 @@
-// _core.Groups: rows by key, their exact sums and their lots, as lists of Python values.
+// _core.Groups and _core.Fold: rows by key, their exact sums and their lots, as lists of Python
+// values.
 #include <pybind11/stl.h>
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +13,43 @@
 #include "compute/lots.hpp"
 #include "slice.hpp"
 #include "values.hpp"
+
+namespace pybind11::detail {
+
+// A Python integer of any size, as far as 128 bits hold it.
+template <>
+struct type_caster<tradingdata::int128> {
+  using Integer = tradingdata::int128;
+  PYBIND11_TYPE_CASTER(Integer, const_name("int"));
+
+  static constexpr int half = 62;  // so that either half is a plain integer
+
+  bool load(handle source, bool /*convert*/) {
+    if (!PyLong_Check(source.ptr())) return false;
+    const auto whole = reinterpret_borrow<int_>(source);
+    int overflow = 0;
+    value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+    if (overflow == 0) return true;
+    const int_ high(whole >> int_(half));
+    const auto low = (whole & ((int_(1) << int_(half)) - int_(1))).cast<std::int64_t>();
+    const long long top = PyLong_AsLongLongAndOverflow(high.ptr(), &overflow);
+    if (overflow != 0) tradingdata::detail::refuse_amounts();
+    value = tradingdata::product_of(top, Integer{1} << half) + low;
+    return true;
+  }
+
+  static handle cast(Integer value, return_value_policy /*policy*/, handle /*parent*/) {
+    if (value >= INT64_MIN && value <= INT64_MAX) {
+      return PyLong_FromLongLong(static_cast<std::int64_t>(value));
+    }
+    constexpr Integer unit = Integer{1} << half;
+    const Integer low = ((value % unit) + unit) % unit;
+    const int_ high(static_cast<std::int64_t>((value - low) / unit));
+    return ((high << int_(half)) + int_(static_cast<std::int64_t>(low))).release();
+  }
+};
+
+}  // namespace pybind11::detail
 
 namespace tradingdata::python {
 
@@ -27,15 +64,8 @@ PyObject* made_from(std::int32_t value) {
 PyObject* made_from(bool value) {
   return PyBool_FromLong(value ? 1 : 0);
 }
-
 PyObject* made_from(int128 value) {
-  if (value >= INT64_MIN && value <= INT64_MAX)
-    return PyLong_FromLongLong(static_cast<std::int64_t>(value));
-  constexpr int half = 62;  // so that either half is a plain integer
-  constexpr int128 unit = int128{1} << half;
-  const int128 low = ((value % unit) + unit) % unit;
-  const auto high = py::int_(static_cast<std::int64_t>((value - low) / unit));
-  return ((high << py::int_(half)) + py::int_(static_cast<std::int64_t>(low))).release().ptr();
+  return py::detail::type_caster<int128>::cast(value, {}, {}).ptr();
 }
 
 py::object list_of(const Amounts& amounts) {
@@ -82,80 +112,26 @@ py::bytes hashes(const OwnedSlice& self, const Names& names) {
   return {reinterpret_cast<const char*>(found.data()), found.size() * sizeof found.front()};
 }
 
-int128 whole_from(const py::int_& value) {
-  int overflow = 0;
-  const long long word = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow == 0) return word;
-  constexpr int half = 62;
-  const py::int_ high(value >> py::int_(half));
-  const auto low = (value & ((py::int_(1) << py::int_(half)) - py::int_(1))).cast<std::int64_t>();
-  const long long top = PyLong_AsLongLongAndOverflow(high.ptr(), &overflow);
-  if (overflow != 0) detail::refuse_amounts();
-  return product_of(top, int128{1} << half) + low;
+// A method of a fold that returns a list for each of some values of the items.
+template <typename Item, typename... Args, typename... Values>
+auto lists(std::vector<Item> (LotFold::*method)(Args...) const, Values... values) {
+  return [=](const LotFold& fold, Args... args) {
+    return columns_of(released([&] { return (fold.*method)(args...); }), values...);
+  };
 }
 
-// A fold of lots, whose journal is lists when it is read.
-class Fold {
- public:
-  explicit Fold(LotFold fold) : fold_(std::move(fold)) {}
+// The same of open parts of lots.
+template <typename... Args>
+auto lists_of_parts(std::vector<OpenPart> (LotFold::*method)(Args...) const) {
+  return lists(method, &OpenPart::lot, &OpenPart::row, &OpenPart::key, &OpenPart::is_long,
+               &OpenPart::time, &OpenPart::quantity, &OpenPart::value);
+}
 
-  void run(std::int64_t until) {
-    released([&] { fold_.run(until); });
-  }
-  void put(std::int64_t row, std::int32_t key, bool is_long, std::int64_t quantity,
-           const py::int_& value, std::int64_t time, std::int64_t since) {
-    if (key < 0 || quantity < 1) throw py::value_error("no such lot");
-    fold_.put({row, key, is_long, time, since, quantity, whole_from(value)});
-  }
-  void close(std::int64_t row, std::int32_t key, std::int64_t quantity, const py::int_& value,
-             std::int64_t at) {
-    fold_.close(row, key, quantity, whole_from(value), at);
-  }
-  void end(std::int64_t lot, std::int64_t at) { fold_.end(lot, at); }
-  int side(std::int32_t key) const { return fold_.side(key); }
-
-  void pay(std::int64_t lot, std::int64_t row, const py::int_& value, const py::int_& paid_for,
-           std::int64_t at) {
-    fold_.pay(lot, row, whole_from(value), whole_from(paid_for), at);
-  }
-
-  py::tuple open(std::optional<std::int64_t> at) const {
-    return parts(released([&] { return at ? fold_.open(*at) : fold_.open(); }));
-  }
-  py::tuple held(std::int32_t key) const { return parts(fold_.held(key)); }
-  std::int64_t last_time(std::int64_t before) const { return fold_.last_time(before); }
-  py::tuple matches(std::int64_t start, std::int64_t stop) const {
-    return columns_of(released([&] { return fold_.matches(start, stop); }), &Match::lot,
-                      &Match::trade, &Match::is_long, &Match::quantity, &Match::cost,
-                      &Match::proceeds);
-  }
-  py::tuple unmatched(std::int64_t start, std::int64_t stop) const {
-    return columns_of(released([&] { return fold_.unmatched(start, stop); }), &Unmatched::row,
-                      &Unmatched::key, &Unmatched::quantity, &Unmatched::value);
-  }
-  py::tuple totals(std::int64_t start, std::int64_t stop) const {
-    return columns_of(released([&] { return fold_.totals(start, stop); }), &LotTotals::quantity,
-                      &LotTotals::cost, &LotTotals::proceeds, &LotTotals::unmatched,
-                      &LotTotals::unmatched_value, &LotTotals::open, &LotTotals::open_value);
-  }
-  py::tuple steps(const std::vector<std::int64_t>& starts) const {
-    return columns_of(released([&] { return fold_.steps(starts); }), &Step::key, &Step::span,
-                      &Step::quantity, &Step::value, &Step::realised);
-  }
-  py::tuple rows(std::int64_t before) const {
-    return columns_of(released([&] { return fold_.rows(before); }), &KeyRows::first,
-                      &KeyRows::last);
-  }
-  const std::vector<std::int64_t>& undecided() const { return fold_.undecided(); }
-
- private:
-  static py::tuple parts(const std::vector<OpenPart>& items) {
-    return columns_of(items, &OpenPart::lot, &OpenPart::row, &OpenPart::key, &OpenPart::is_long,
-                      &OpenPart::time, &OpenPart::quantity, &OpenPart::value);
-  }
-
-  LotFold fold_;
-};
+void put(LotFold& fold, std::int64_t row, std::int32_t key, bool is_long, std::int64_t quantity,
+         int128 value, std::int64_t time, std::int64_t since) {
+  if (key < 0 || quantity < 1) throw py::value_error("no such lot");
+  fold.put({row, key, is_long, time, since, quantity, value});
+}
 
 class GroupsOfSlices {
  public:
@@ -220,15 +196,15 @@ class GroupsOfSlices {
     return py::make_tuple(found.by_group, found.odd, found.proof);
   }
 
-  Fold fold(const std::string& buy, int decimals, std::int64_t opening,
-            std::vector<std::uint8_t> may_short, std::vector<std::int32_t> origin) const {
+  LotFold fold(const std::string& buy, int decimals, std::int64_t opening,
+               std::vector<std::uint8_t> may_short, std::vector<std::int32_t> origin) const {
     require_trades();
     if (std::ssize(may_short) != size()) throw py::value_error("one permission for each group");
     if (opening < 0 || opening > at(0).size()) throw py::value_error("no such lots");
     if (!origin.empty() && std::ssize(origin) != at(0).size())
       throw py::value_error("one origin for each row");
     FoldRules rules{buy, decimals, opening, std::move(may_short), std::move(origin)};
-    return Fold(released([&] { return LotFold(at(0), std::move(rules)); }));
+    return released([&] { return LotFold(at(0), std::move(rules)); });
   }
 
  private:
@@ -284,25 +260,41 @@ void bind_compute(py::module_& module) {
       .def("distinct", &distinct, py::arg("name"))
       .def("hashes", &hashes, py::arg("names"));
   module.def("decimals_of", &decimals, py::arg("columns"));
-  py::class_<Fold>(module, "Fold", py::is_final())
-      .def("run", &Fold::run, py::arg("until"))
-      .def("put", &Fold::put, py::arg("row"), py::arg("key"), py::arg("is_long"),
-           py::arg("quantity"), py::arg("value"), py::arg("time"), py::arg("since"))
-      .def("close", &Fold::close, py::arg("row"), py::arg("key"), py::arg("quantity"),
+  py::class_<LotFold>(module, "Fold", py::is_final())
+      .def(
+          "run", [](LotFold& fold, std::int64_t until) { released([&] { fold.run(until); }); },
+          py::arg("until"))
+      .def("put", &put, py::arg("row"), py::arg("key"), py::arg("is_long"), py::arg("quantity"),
+           py::arg("value"), py::arg("time"), py::arg("since"))
+      .def("close", &LotFold::close, py::arg("row"), py::arg("key"), py::arg("quantity"),
            py::arg("value"), py::arg("at"))
-      .def("end", &Fold::end, py::arg("lot"), py::arg("at"))
-      .def("pay", &Fold::pay, py::arg("lot"), py::arg("row"), py::arg("value"), py::arg("paid_for"),
-           py::arg("at"))
-      .def("held", &Fold::held, py::arg("key"))
-      .def("last_time", &Fold::last_time, py::arg("before"))
-      .def("side", &Fold::side, py::arg("key"))
-      .def("open", &Fold::open, py::arg("at") = py::none())
-      .def("matches", &Fold::matches, py::arg("start"), py::arg("stop"))
-      .def("unmatched", &Fold::unmatched, py::arg("start"), py::arg("stop"))
-      .def("totals", &Fold::totals, py::arg("start"), py::arg("stop"))
-      .def("steps", &Fold::steps, py::arg("starts"))
-      .def("rows", &Fold::rows, py::arg("before"))
-      .def_property_readonly("undecided", &Fold::undecided);
+      .def("end", &LotFold::end, py::arg("lot"), py::arg("at"))
+      .def("pay", &LotFold::pay, py::arg("lot"), py::arg("row"), py::arg("value"),
+           py::arg("paid_for"), py::arg("at"))
+      .def("held", lists_of_parts(&LotFold::held), py::arg("key"))
+      .def("open", lists_of_parts<>(&LotFold::open))
+      .def("open", lists_of_parts<std::int64_t>(&LotFold::open), py::arg("at"))
+      .def("last_time", &LotFold::last_time, py::arg("before"))
+      .def("side", &LotFold::side, py::arg("key"))
+      .def("matches",
+           lists(&LotFold::matches, &Match::lot, &Match::trade, &Match::is_long, &Match::quantity,
+                 &Match::cost, &Match::proceeds),
+           py::arg("start"), py::arg("stop"))
+      .def("unmatched",
+           lists(&LotFold::unmatched, &Unmatched::row, &Unmatched::key, &Unmatched::quantity,
+                 &Unmatched::value),
+           py::arg("start"), py::arg("stop"))
+      .def("totals",
+           lists(&LotFold::totals, &LotTotals::quantity, &LotTotals::cost, &LotTotals::proceeds,
+                 &LotTotals::unmatched, &LotTotals::unmatched_value, &LotTotals::open,
+                 &LotTotals::open_value),
+           py::arg("start"), py::arg("stop"))
+      .def("steps",
+           lists(&LotFold::steps, &Step::key, &Step::span, &Step::quantity, &Step::value,
+                 &Step::realised),
+           py::arg("starts"))
+      .def("rows", lists(&LotFold::rows, &KeyRows::first, &KeyRows::last), py::arg("before"))
+      .def_property_readonly("undecided", &LotFold::undecided);
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
       .def(py::init<std::vector<OwnedSlice>, const Names&, const GroupsOfSlices*,
                     const std::vector<std::int32_t>&>(),

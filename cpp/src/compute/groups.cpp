@@ -1,4 +1,5 @@
-// Hashes keys column by column, then finds each row's group in an open-addressing table.
+// Groups rows by the hashes of their keys, and hashes anew in the rare case that two keys share
+// one.
 #include "compute/groups.hpp"
 
 #include <bit>
@@ -28,189 +29,43 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-constexpr std::int64_t word_size = sizeof(std::uint64_t);
-
-// A longer text is read in words too, the last one overlapping.
-std::uint64_t mixed(std::uint64_t hash, const Table& table, const TextView& view) {
-  hash = mixed(hash, view.first_word());
-  if (view.is_inline()) return mixed(hash, view.second_word());
-  const std::string_view text = table.text(view);
-  const char* const last = text.data() + text.size() - word_size;
-  for (const char* at = text.data(); at < last; at += word_size) hash = mixed(hash, load_word(at));
-  return mixed(hash, load_word(last));
-}
-
-// The bits of a value, equal for equal values; those of a time may be its day's.
-template <typename Value>
-std::uint64_t bits_of(Value value, const KeyField& key) {
-  if constexpr (std::is_same_v<Value, double>) {
-    return std::bit_cast<std::uint64_t>(value + 0.0);  // -0 equals 0
+// Adds the hash of a value, equal for equal values.
+template <typename T>
+std::uint64_t mixed_value(std::uint64_t hash, const Table& table, const T& value) {
+  if constexpr (std::is_same_v<T, TextView>) {
+    hash = mixed(hash, value.first_word());
+    if (value.is_inline()) return mixed(hash, value.second_word());
+    // A longer text is read in words too, the last one overlapping.
+    constexpr std::int64_t word_size = sizeof(std::uint64_t);
+    const std::string_view text = table.text(value);
+    const char* const last = text.data() + text.size() - word_size;
+    for (const char* at = text.data(); at < last; at += word_size)
+      hash = mixed(hash, load_word(at));
+    return mixed(hash, load_word(last));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return mixed(hash, std::bit_cast<std::uint64_t>(value + 0.0));  // -0 equals 0
   } else {
-    return static_cast<std::uint64_t>(key.day ? day_of(value) : value);
+    return mixed(hash, static_cast<std::uint64_t>(value));
   }
 }
 
-// A value of a field of a key, in its table.
 template <typename T>
-struct KeyValue {
-  const Table& table;
-  const KeyField& key;
-  const T& value;
-
-  bool operator==(const KeyValue& other) const {
-    if constexpr (std::is_same_v<T, TextView>) {
-      return same_text(table, value, other.table, other.value);
-    } else {
-      return bits_of(value, key) == bits_of(other.value, other.key);
-    }
-  }
-};
-
-bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const Table& b,
-               const KeyField& key_b, std::int64_t row_b) {
-  const Column &x = a.column(key_a.field), &y = b.column(key_b.field);
-  const bool known = x.valid(row_a);
-  if (known != y.valid(row_b)) return false;
-  if (!known) return true;
-  return with_stored(a.schema().field(key_a.field).kind, [&]<typename T>(const T&) {
-    return KeyValue<T>{a, key_a, x.as<T>()[row_a]} == KeyValue<T>{b, key_b, y.as<T>()[row_b]};
-  });
-}
-
-// Adds the values of some rows to their hashes; `row_at` gives the row of each, or -1 for none.
-template <typename RowAt>
-void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part, const RowAt& row_at) {
-  const Table& table = *part.rows.table;
-  std::uint64_t salt = 0;  // so that a value in another field gives another hash
-  for (const KeyField& key : part.key) {
-    ++salt;
-    const Column& column = table.column(key.field);
-    with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
-      const T* const values = column.as<T>();
-      for (std::size_t i = 0; i < hashes.size(); ++i) {
-        const std::int64_t row = row_at(i);
-        if (row < 0 || !column.valid(row)) continue;
-        if constexpr (std::is_same_v<T, TextView>) {
-          hashes[i] = mixed(hashes[i] + salt, table, values[row]);
-        } else {
-          hashes[i] = mixed(hashes[i] + salt, bits_of(values[row], key));
-        }
-      }
-    });
+bool same_value(const Table& a, const T& one, const Table& b, const T& other) {
+  if constexpr (std::is_same_v<T, TextView>) {
+    return same_text(a, one, b, other);
+  } else {
+    return one == other;
   }
 }
 
-void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part) {
-  add_hashes(hashes, part, [first = part.rows.start](std::size_t i) {
-    return first + static_cast<std::int64_t>(i);
-  });
-}
-
-// Where the first row of a group is.
-struct Place {
-  const GroupedRows* part;
-  std::int64_t row;
-
-  std::int32_t within() const {
-    return part->within.empty() ? 0
-                                : part->within[static_cast<std::size_t>(row - part->rows.start)];
-  }
-};
-
-class GroupFinder {
- public:
-  // With `by_hash`, rows of one hash are of one group, whatever their keys.
-  explicit GroupFinder(std::int64_t rows, bool by_hash = false)
-      : slots_(std::bit_ceil(static_cast<std::size_t>(rows) * 2 + 1), -1), by_hash_(by_hash) {
-    places_.reserve(static_cast<std::size_t>(rows));
-    hashes_.reserve(static_cast<std::size_t>(rows));
-  }
-
-  std::int32_t find(std::uint64_t hash, const Place& place) {
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t slot = (hash ^ hash >> 32) & mask;; slot = (slot + 1) & mask) {
-      std::int32_t& group = slots_[slot];
-      if (group < 0) {
-        group = static_cast<std::int32_t>(places_.size());
-        places_.push_back(place);
-        hashes_.push_back(hash);
-        return group;
-      }
-      const auto at = static_cast<std::size_t>(group);
-      if (hashes_[at] == hash && (by_hash_ || same_key(places_[at], place))) return group;
-    }
-  }
-
-  std::size_t count() const { return places_.size(); }
-  const std::vector<Place>& places() const { return places_; }
-
- private:
-  static bool same_key(const Place& a, const Place& b) {
-    if (a.within() != b.within()) return false;
-    for (std::size_t i = 0; i < a.part->key.size(); ++i) {
-      if (!same_cell(*a.part->rows.table, a.part->key[i], a.row, *b.part->rows.table,
-                     b.part->key[i], b.row))
-        return false;
-    }
-    return true;
-  }
-
-  std::vector<std::int32_t> slots_;
-  std::vector<Place> places_;
-  std::vector<std::uint64_t> hashes_;
-  bool by_hash_;
-};
-
-// Whether each row has the value of its group's first row in one field of the key.
+// A cell's value in the type of its column; of a time, or only its day.
 template <typename T>
-bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Groups& groups,
-              const std::vector<Place>& places) {
-  struct Head {
-    const Table* table;
-    const KeyField* key;
-    T value;
-    bool valid;
-  };
-  std::vector<Head> heads;  // side by side, where looking each up in its column would be slow
-  heads.reserve(places.size());
-  for (const Place& place : places) {
-    const KeyField& key = place.part->key[field];
-    const Table* const table = place.part->rows.table;
-    heads.push_back({table, &key, table->column(key.field).template as<T>()[place.row],
-                     table->valid(key.field, place.row)});
+T key_value(const Column& column, const KeyField& key, std::int64_t row) {
+  const T& value = column.as<T>()[row];
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    if (key.day) return day_of(value);
   }
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const KeyField& key = parts[i].key[field];
-    const Table& table = *parts[i].rows.table;
-    const Column& column = table.column(key.field);
-    std::int64_t row = parts[i].rows.start;
-    for (const std::int32_t group : groups.parts[i].group) {
-      const Head& head = heads[static_cast<std::size_t>(group)];
-      const KeyValue<T> found{table, key, column.as<T>()[row]};
-      if (column.valid(row++) != head.valid) return false;
-      if (head.valid && found != KeyValue<T>{*head.table, *head.key, head.value}) return false;
-    }
-  }
-  return true;
-}
-
-// Whether each row has the key of its group's first row. Field by field, this takes a fraction of
-// the time of comparing complete keys.
-bool agree(std::span<const GroupedRows> parts, const Groups& groups,
-           const std::vector<Place>& places) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (std::size_t row = 0; row < parts[i].within.size(); ++row) {
-      const auto group = static_cast<std::size_t>(groups.parts[i].group[row]);
-      if (parts[i].within[row] != places[group].within()) return false;
-    }
-  }
-  for (std::size_t field = 0; !parts.empty() && field < parts.front().key.size(); ++field) {
-    const Kind kind = parts.front().rows.table->schema().field(parts.front().key[field].field).kind;
-    const bool same = with_stored(
-        kind, [&]<typename T>(const T&) { return agree_in<T>(field, parts, groups, places); });
-    if (!same) return false;
-  }
-  return true;
+  return value;
 }
 
 // Values of different kinds lie in memory of different sizes.
@@ -229,6 +84,88 @@ void require_one_key(std::span<const GroupedRows> parts) {
   }
 }
 
+// Numbers hashes as they first appear, in an open-addressing table.
+class Numbering {
+ public:
+  explicit Numbering(std::int64_t rows)
+      : slots_(std::bit_ceil(static_cast<std::size_t>(rows) * 2 + 1), -1) {
+    hashes_.reserve(static_cast<std::size_t>(rows));
+  }
+
+  std::int32_t number(std::uint64_t hash) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t slot = (hash ^ hash >> 32) & mask;; slot = (slot + 1) & mask) {
+      std::int32_t& number = slots_[slot];
+      if (number < 0) {
+        number = static_cast<std::int32_t>(hashes_.size());
+        hashes_.push_back(hash);
+      }
+      if (hashes_[static_cast<std::size_t>(number)] == hash) return number;
+    }
+  }
+  std::int64_t count() const { return std::ssize(hashes_); }
+
+ private:
+  std::vector<std::int32_t> slots_;
+  std::vector<std::uint64_t> hashes_;  // by number
+};
+
+// Whether the rows of each group are of one group of `within`.
+bool agree_within(std::span<const GroupedRows> parts, const Groups& groups) {
+  constexpr std::int64_t none = INT64_MIN;
+  std::vector<std::int64_t> of_group(static_cast<std::size_t>(groups.count), none);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t row = 0; row < parts[i].within.size(); ++row) {
+      std::int64_t& first = of_group[static_cast<std::size_t>(groups.parts[i].group[row])];
+      if (first == none) first = parts[i].within[row];
+      if (first != parts[i].within[row]) return false;
+    }
+  }
+  return true;
+}
+
+// Whether the rows of each group have one value in a field of the key.
+template <typename T>
+bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Groups& groups) {
+  struct Cell {
+    const Table* table;
+    bool known;
+    T value;
+  };
+  std::vector<Cell> of_group(static_cast<std::size_t>(groups.count));  // of its first row
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const KeyField& key = parts[i].key[field];
+    const Table& table = *parts[i].rows.table;
+    const Column& column = table.column(key.field);
+    std::size_t at = 0;
+    for (const std::int32_t group : groups.parts[i].group) {
+      const std::int64_t row = parts[i].row(at++);
+      const Cell cell{&table, column.valid(row), key_value<T>(column, key, row)};
+      Cell& first = of_group[static_cast<std::size_t>(group)];
+      if (first.table == nullptr) {
+        first = cell;
+      } else if (first.known != cell.known ||
+                 (cell.known && !same_value(*first.table, first.value, table, cell.value))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Whether the rows of each group have one key. Field by field, this takes a fraction of the time of
+// comparing complete keys.
+bool agree(std::span<const GroupedRows> parts, const Groups& groups) {
+  if (!agree_within(parts, groups)) return false;
+  for (std::size_t field = 0; !parts.empty() && field < parts.front().key.size(); ++field) {
+    const Kind kind = parts.front().rows.table->schema().field(parts.front().key[field].field).kind;
+    const bool same =
+        with_stored(kind, [&]<typename T>(const T&) { return agree_in<T>(field, parts, groups); });
+    if (!same) return false;
+  }
+  return true;
+}
+
 void find_ends(GroupPart& part, std::size_t groups) {
   part.count.assign(groups, 0);
   part.first.assign(groups, -1);
@@ -241,112 +178,95 @@ void find_ends(GroupPart& part, std::size_t groups) {
   }
 }
 
-Groups numbered(std::span<const GroupedRows> parts,
-                std::span<const std::vector<std::uint64_t>> hashes, GroupFinder& finder) {
-  Groups groups;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    GroupPart& part = groups.parts.emplace_back();
-    part.rows = parts[i].rows;
-    part.group.reserve(hashes[i].size());
-    std::int64_t row = part.rows.start;
-    for (const std::uint64_t hash : hashes[i])
-      part.group.push_back(finder.find(hash, {&parts[i], row++}));
-  }
-  groups.count = static_cast<std::int64_t>(finder.count());
-  for (GroupPart& part : groups.parts) find_ends(part, finder.count());
-  return groups;
-}
-
 }  // namespace
 
-Groups detail::grouped(std::span<const GroupedRows> parts,
-                       std::span<const std::vector<std::uint64_t>> hashes) {
+Groups detail::grouped(std::span<const GroupedRows> parts, const RowHashes& hashes) {
   require_one_key(parts);
-  std::int64_t total = 0;
-  for (const GroupedRows& part : parts) total += part.rows.size();
-  if (total > INT32_MAX) throw std::length_error("more than 2^31 rows cannot be grouped");
-  GroupFinder by_hash(total, true);
-  Groups groups = numbered(parts, hashes, by_hash);
-  // Rows of different hashes have different keys; two of one hash almost never have.
-  if (groups.count == total || agree(parts, groups, by_hash.places())) return groups;
-  GroupFinder by_key(total);
-  return numbered(parts, hashes, by_key);
+  std::int64_t rows = 0;
+  for (const GroupedRows& part : parts) rows += part.size();
+  if (rows > INT32_MAX) throw std::length_error("more than 2^31 rows cannot be grouped");
+  for (;;) {
+    const std::uint64_t seed = hash_seed();
+    Groups groups;
+    Numbering numbering(rows);
+    for (const GroupedRows& rows_of_part : parts) {
+      GroupPart& part = groups.parts.emplace_back();
+      part.rows = rows_of_part.rows;
+      part.group.reserve(static_cast<std::size_t>(rows_of_part.size()));
+      for (const std::uint64_t hash : hashes(rows_of_part, seed)) {
+        part.group.push_back(numbering.number(hash));
+      }
+    }
+    groups.count = numbering.count();
+    if (groups.count < rows && !agree(parts, groups)) continue;
+    for (GroupPart& part : groups.parts) find_ends(part, static_cast<std::size_t>(groups.count));
+    return groups;
+  }
+}
+
+std::vector<std::uint64_t> hashes_of(const GroupedRows& rows, std::uint64_t seed) {
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows.size()), seed);
+  for (std::size_t i = 0; i < rows.within.size(); ++i) {
+    hashes[i] = mixed(seed, static_cast<std::uint64_t>(rows.within[i]));
+  }
+  const Table& table = *rows.rows.table;
+  std::uint64_t salt = 0;  // so that a value in another field gives another hash
+  for (const KeyField& key : rows.key) {
+    ++salt;
+    const Column& column = table.column(key.field);
+    with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
+      for (std::size_t at = 0; at < hashes.size(); ++at) {
+        const std::int64_t row = rows.row(at);
+        if (!column.valid(row)) continue;
+        hashes[at] = mixed_value(hashes[at] + salt, table, key_value<T>(column, key, row));
+      }
+    });
+  }
+  return hashes;
 }
 
 Groups group_rows(std::span<const GroupedRows> parts) {
-  const std::uint64_t seed = hash_seed();
-  std::vector<std::vector<std::uint64_t>> hashes;
-  for (const GroupedRows& part : parts) {
-    auto& of_part = hashes.emplace_back(static_cast<std::size_t>(part.rows.size()), seed);
-    for (std::size_t i = 0; i < part.within.size(); ++i) {
-      of_part[i] = mixed(seed, static_cast<std::uint64_t>(part.within[i]));
-    }
-    add_hashes(of_part, part);
-  }
-  return detail::grouped(parts, hashes);
-}
-
-std::vector<std::uint64_t> hashes_of(const GroupedRows& rows) {
-  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows.rows.size()));
-  add_hashes(hashes, rows);
-  return hashes;
+  return detail::grouped(parts, hashes_of);
 }
 
 std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) {
   const Table& table = *rows.table;
   const Column& column = table.column(key.field);
-  // Values come in runs, most of all where there are few: only the first of each run is looked up.
+  // Values come in runs, most of all where there are few: only the first of each counts.
   std::vector<std::int64_t> heads;
   with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
-    const T* const values = column.as<T>();
-    std::int64_t midnight = 0;  // of a run of times of one day
-    const auto is_of_run = [&](std::int64_t row) {
-      if constexpr (std::is_same_v<T, std::int64_t>) {
-        if (key.day) return midnight <= values[row] && values[row] < midnight + micros_per_day;
-      }
-      return KeyValue<T>{table, key, values[row - 1]} == KeyValue<T>{table, key, values[row]};
-    };
     for (std::int64_t row = rows.start; row < rows.stop; ++row) {
-      const bool known = column.valid(row);
-      if (row > rows.start && known == column.valid(row - 1) && (!known || is_of_run(row)))
-        continue;
-      heads.push_back(row);
-      if constexpr (std::is_same_v<T, std::int64_t>) {
-        if (key.day) midnight = day_of(values[row]) * micros_per_day;
-      }
+      const bool goes_on =
+          row > rows.start && column.valid(row) == column.valid(row - 1) &&
+          (!column.valid(row) || same_value(table, key_value<T>(column, key, row), table,
+                                            key_value<T>(column, key, row - 1)));
+      if (!goes_on) heads.push_back(row - rows.start);
     }
   });
-  const GroupedRows given{rows, {key}};
-  std::vector<std::uint64_t> hashes(heads.size(), hash_seed());
-  add_hashes(hashes, given, [&](std::size_t i) { return heads[i]; });
-  GroupFinder finder(std::ssize(heads));
-  std::vector<std::int64_t> found;
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const std::size_t before = finder.count();
-    finder.find(hashes[i], {&given, heads[i]});
-    if (finder.count() > before) found.push_back(heads[i] - rows.start);
-  }
+  const GroupedRows part{rows, {key}, {}, heads};
+  std::vector<std::int64_t> found = group_rows({&part, 1}).parts.front().first;
+  for (std::int64_t& row : found) row = heads[static_cast<std::size_t>(row)];
   return found;
 }
 
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
                                   std::span<const GroupedRows> parts) {
   require_one_key(parts);
-  std::vector<Place> places;  // a row of each group, which has one in some part
-  for (std::size_t group = 0; !parts.empty() && group < groups.front().count.size(); ++group) {
+  // A row of each group: groups are numbered part by part, as they first appear.
+  std::vector<std::vector<std::int64_t>> rows(parts.size());
+  for (std::size_t group = 0; !groups.empty() && group < groups.front().count.size(); ++group) {
     std::size_t at = 0;
     while (groups[at].first[group] < 0) ++at;
-    places.push_back({&parts[at], parts[at].rows.start + groups[at].first[group]});
+    rows[at].push_back(groups[at].first[group]);
   }
-  std::vector<std::uint64_t> hashes(places.size(), hash_seed());
-  for (const GroupedRows& part : parts) {
-    add_hashes(hashes, part,
-               [&](std::size_t i) { return places[i].part == &part ? places[i].row : -1; });
+  std::vector<GroupedRows> chosen;
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (!rows[at].empty()) chosen.push_back({parts[at].rows, parts[at].key, {}, rows[at]});
   }
-  GroupFinder finder(std::ssize(places));
   std::vector<std::int32_t> numbers;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    numbers.push_back(finder.find(hashes[i], places[i]));
+  const Groups coarse = group_rows(chosen);
+  for (const GroupPart& part : coarse.parts) {
+    numbers.insert(numbers.end(), part.group.begin(), part.group.end());
   }
   return numbers;
 }
@@ -406,10 +326,8 @@ std::vector<std::uint8_t> likenesses(const GroupPart& part, int field) {
   std::vector<std::int64_t> known(part.count.size(), -1);
   const Table& table = *part.rows.table;
   const Column& column = table.column(field);
-  const KeyField key{field};
   with_stored(table.schema().field(field).kind, [&]<typename T>(const T&) {
     const T* const values = column.as<T>();
-    const auto value = [&](std::int64_t row) { return KeyValue<T>{table, key, values[row]}; };
     std::int64_t row = part.rows.start;
     for (const std::int32_t number : part.group) {
       const auto group = static_cast<std::size_t>(number);
@@ -418,7 +336,7 @@ std::vector<std::uint8_t> likenesses(const GroupPart& part, int field) {
       } else if (known[group] < 0) {
         known[group] = row;
         result[group] |= static_cast<std::uint8_t>(Likeness::same);
-      } else if (value(known[group]) != value(row)) {
+      } else if (!same_value(table, values[known[group]], table, values[row])) {
         result[group] |= static_cast<std::uint8_t>(Likeness::different);
       }
       ++row;

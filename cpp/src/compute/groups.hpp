@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,11 +19,17 @@ struct KeyField {
 };
 
 // Rows of a table, and the fields by which they are grouped; with `within`, only rows of one group
-// there, by row, are of one group.
+// there, by row, are of one group; with `only`, these rows count, and no others.
 struct GroupedRows {
   Slice rows;
   std::vector<KeyField> key;
   std::span<const std::int32_t> within{};
+  std::span<const std::int64_t> only{};
+
+  std::int64_t size() const { return only.empty() ? rows.size() : std::ssize(only); }
+  std::int64_t row(std::size_t at) const {
+    return rows.start + (only.empty() ? static_cast<std::int64_t>(at) : only[at]);
+  }
 };
 
 // The rows of one table, by group. Rows are numbered from the slice's first.
@@ -45,17 +52,17 @@ struct Groups {
 // must have fields of the same kinds; missing values are equal to each other.
 Groups group_rows(std::span<const GroupedRows> parts);
 
-namespace detail {
-
-// The same from a hash of each row's key: equal keys must have equal hashes.
-Groups grouped(std::span<const GroupedRows> parts,
-               std::span<const std::vector<std::uint64_t>> hashes);
-
-}  // namespace detail
-
 // A hash of each row's key, the same in every process. An archive stores digests of these: it reads
 // rows that it need not read if they change.
-std::vector<std::uint64_t> hashes_of(const GroupedRows& rows);
+std::vector<std::uint64_t> hashes_of(const GroupedRows& rows, std::uint64_t seed = 0);
+
+namespace detail {
+
+// Groups by hashes: those of equal keys are equal, and those of others differ for most seeds.
+using RowHashes = std::function<std::vector<std::uint64_t>(const GroupedRows&, std::uint64_t seed)>;
+Groups grouped(std::span<const GroupedRows> parts, const RowHashes& hashes);
+
+}  // namespace detail
 
 // The first row of each value of a field, in order; a missing value counts as one.
 std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key);

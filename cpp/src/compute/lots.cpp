@@ -155,21 +155,26 @@ void LotFold::run(std::int64_t until) {
   }
 }
 
+void LotFold::close_lots(Lot& closing, Queue& queue) {
+  while (closing.left > 0 && !queue.empty()) {
+    const std::int64_t number = queue.lots[queue.next];
+    Lot& lot = lots_[at(number)];
+    if (lot.is_long == closing.is_long) break;
+    const std::int64_t quantity = std::min(closing.left, lot.left);
+    parts_.push_back(
+        {number, closing.row, quantity, lot.take(quantity), closing.take(quantity), closing.since});
+    if (lot.left == 0) ++queue.next;
+  }
+  queue.tidy();
+}
+
 void LotFold::trade(std::int64_t row) {
   const std::int32_t key = key_[at(row)];
   const bool purchase = bought_[at(row)];
   const std::int64_t time = times_[at(row)];
   Lot rest{row, key, purchase, time, time, quantities_[at(row)], values_[at(row)]};
   Queue& queue = queues_[at(key)];
-  while (rest.left > 0 && !queue.empty()) {
-    const std::int64_t number = queue.lots[queue.next];
-    Lot& lot = lots_[at(number)];
-    if (lot.is_long == purchase) break;
-    const std::int64_t quantity = std::min(rest.left, lot.left);
-    parts_.push_back({number, row, quantity, lot.take(quantity), rest.take(quantity), time});
-    if (lot.left == 0) ++queue.next;
-  }
-  queue.tidy();
+  close_lots(rest, queue);
   if (rest.left == 0) return;
   const bool may_short = at(key) >= rules_.may_short.size() || rules_.may_short[at(key)] != 0;
   if (!purchase && !may_short) {
@@ -193,16 +198,8 @@ void LotFold::put(const Lot& lot) {
 
 void LotFold::close(std::int64_t row, std::int32_t key, std::int64_t quantity, int128 value,
                     std::int64_t until) {
-  Lot closing{row, key, false, until, until, quantity, value};
-  Queue& lots = queue(key);
-  while (closing.left > 0 && !lots.empty()) {
-    const std::int64_t number = lots.lots[lots.next];
-    Lot& lot = lots_[at(number)];
-    const std::int64_t taken = std::min(closing.left, lot.left);
-    parts_.push_back({number, row, taken, lot.take(taken), closing.take(taken), until});
-    if (lot.left == 0) ++lots.next;
-  }
-  lots.tidy();
+  Lot closing{row, key, side(key) < 0, until, until, quantity, value};
+  close_lots(closing, queue(key));
 }
 
 void LotFold::end(std::int64_t number, std::int64_t until) {
@@ -301,23 +298,19 @@ std::vector<Unmatched> LotFold::unmatched(std::int64_t start, std::int64_t stop)
 
 std::vector<LotTotals> LotFold::totals(std::int64_t start, std::int64_t stop) const {
   std::vector<LotTotals> totals(keys());
-  const auto hold = [&](const Lot& lot, std::int64_t quantity, int128 value) {
-    LotTotals& own = totals[at(lot.key)];
-    const int sign = lot.is_long ? 1 : -1;
-    own.open = sum_of(own.open, sign * int128{quantity});
-    own.open_value = sum_of(own.open_value, sign * value);
-  };
+  for (const OpenPart& part : open(stop)) {
+    LotTotals& own = totals[at(part.key)];
+    const int sign = part.is_long ? 1 : -1;
+    own.open = sum_of(own.open, sign * int128{part.quantity});
+    own.open_value = sum_of(own.open_value, sign * part.value);
+  }
   for (const Part& part : parts_) {
-    const Lot& lot = lots_[at(part.lot)];
-    if (lot.since < stop && stop <= part.until) hold(lot, part.quantity, part.value);
     if (part.by < 0 || part.until < start || part.until >= stop) continue;
+    const Lot& lot = lots_[at(part.lot)];
     LotTotals& own = totals[at(lot.key)];
     own.quantity = sum_of(own.quantity, part.quantity);
     own.cost = sum_of(own.cost, lot.is_long ? part.value : part.closed_for);
     own.proceeds = sum_of(own.proceeds, lot.is_long ? part.closed_for : part.value);
-  }
-  for (const Lot& lot : lots_) {
-    if (lot.left > 0 && lot.since < stop) hold(lot, lot.left, lot.value);
   }
   for (const Unmatched& sale : unmatched(start, stop)) {
     LotTotals& own = totals[at(sale.key)];
@@ -327,7 +320,7 @@ std::vector<LotTotals> LotFold::totals(std::int64_t start, std::int64_t stop) co
   return totals;
 }
 
-std::vector<Step> LotFold::steps(std::span<const std::int64_t> starts) const {
+std::vector<Step> LotFold::steps(const std::vector<std::int64_t>& starts) const {
   const auto spans = std::ssize(starts) + 1;
   std::unordered_map<std::int64_t, std::size_t> place;
   std::vector<Step> steps;

@@ -137,7 +137,7 @@ class LotFold {
   std::vector<Unmatched> unmatched(std::int64_t start, std::int64_t stop) const;
   std::vector<LotTotals> totals(std::int64_t start, std::int64_t stop) const;
   // Spans begin with the first moment, and each at another; the first is before all moments.
-  std::vector<Step> steps(std::span<const std::int64_t> starts) const;
+  std::vector<Step> steps(const std::vector<std::int64_t>& starts) const;
   // By key, what is known before a moment. The last row is the last trade, unless a later lot is.
   std::vector<KeyRows> rows(std::int64_t before) const;
   // The time of the last trade before a moment; the least if there is none.
@@ -154,6 +154,8 @@ class LotFold {
     void tidy();
   };
 
+  // Closes lots of the other side, the oldest first.
+  void close_lots(Lot& closing, Queue& queue);
   void trade(std::int64_t row);
   Queue& queue(std::int32_t key);
   std::size_t keys() const { return queues_.size(); }

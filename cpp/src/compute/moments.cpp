@@ -1,10 +1,11 @@
-// Finds, for each response, the number of its rows that runs with time. Sets of rows are kept in
-// the order of their times, so that whether a number runs with them shows without a sort, mostly
-// after a few rows.
+// Ranks the trades of a second by the first of a short list of candidates that fits their response,
+// or their exchange. Sets of rows are kept in the order of their times, so that whether a number
+// runs with them shows without a sort, mostly after a few rows.
 #include "compute/moments.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <numeric>
 #include <utility>
 
@@ -138,6 +139,16 @@ class Orderer {
     return sets;
   }
 
+  // What may rank the rows of a set, which must have a number each.
+  struct Candidate {
+    enum class Need { runs_with_time, one_time, nothing };
+
+    const Numbers& numbers;
+    Need need;
+    bool decides;  // or else only ranks
+  };
+  using Need = Candidate::Need;
+
   // Sets the rank of each row within its second. Row numbers count through a response, trade
   // numbers through an exchange's segment. A number that contradicts the times, and the place of a
   // row, which a sort changes, rank the rows but do not decide.
@@ -145,48 +156,57 @@ class Orderer {
     const Numbers by_row = numbers_of(row_number, [this](std::int64_t cell) {
       return table_.column(row_number).as<std::int64_t>()[cell];
     });
-    ranks_.resize(at(trades_.size()));
-    std::iota(ranks_.begin(), ranks_.end(), 0);
+    Numbers places(at(trades_.size()));
+    std::iota(places.begin(), places.end(), 0);
+    ranks_ = places;
     set_.assign(at(trades_.size()), undecided);
-    std::int64_t set = 0;
-    const auto decide = [&](const RowNumbers& decided) {
-      for (const std::int64_t row : decided) set_[at(row)] = set;
-      ++set;
-    };
-    std::vector<RowNumbers> others;
-    for (RowNumbers& response : sets_of(rows, false)) {
-      if (follows_time(response, by_row)) {
-        decide(response);
-      } else {
-        others.push_back(std::move(response));
-      }
-    }
-    if (others.empty()) return;
+    const RowNumbers rest = rank_by({{by_row, Need::runs_with_time, true}}, sets_of(rows, false));
+    if (rest.empty()) return;
     const Numbers by_trade = numbers_of(trade_schema["trade_no"], [this](std::int64_t cell) {
       return whole_number(table_.text(trade_schema["trade_no"], cell));
     });
-    RowNumbers rest;
-    for (const RowNumbers& response : others) {
-      rest.insert(rest.end(), response.begin(), response.end());
-      // Their ranks are still their places.
-      static_cast<void>(follows_time(response, ranks_) || orders(response, by_trade));
-    }
-    for (const RowNumbers& traded : sets_of(rest, true)) {
-      const bool of_one_time = times_[traded.front()] == times_[traded.back()];
-      if (follows_time(traded, by_row) || follows_time(traded, by_trade) ||
-          (of_one_time && (orders(traded, by_trade) || orders(traded, by_row)))) {
-        decide(traded);
-      }
-    }
+    rank_by({{places, Need::runs_with_time, false}, {by_trade, Need::nothing, false}},
+            sets_of(rest, false));
+    rank_by({{by_row, Need::runs_with_time, true},
+             {by_trade, Need::runs_with_time, true},
+             {by_trade, Need::one_time, true},
+             {by_row, Need::one_time, true}},
+            sets_of(rest, true));
   }
 
-  // Whether the numbers rise with the times, or fall: then they rank the rows.
-  bool follows_time(const RowNumbers& rows, const Numbers& numbers) {
-    const auto number = [&](std::int64_t row) { return numbers[at(row)]; };
+  // Ranks each set by the first candidate that fits, and returns the rows that none decides.
+  RowNumbers rank_by(std::initializer_list<Candidate> candidates,
+                     const std::vector<RowNumbers>& sets) {
+    RowNumbers rest;
+    for (const RowNumbers& rows : sets) {
+      const auto* const fitting = std::ranges::find_if(candidates, [&](const Candidate& candidate) {
+        const int sign = sign_of(candidate, rows);
+        if (sign == 0 || !are_distinct(rows, candidate.numbers)) return false;
+        for (const std::int64_t row : rows) ranks_[at(row)] = sign * candidate.numbers[at(row)];
+        return true;
+      });
+      if (fitting == candidates.end() || !fitting->decides) {
+        rest.insert(rest.end(), rows.begin(), rows.end());
+        continue;
+      }
+      for (const std::int64_t row : rows) set_[at(row)] = sets_;
+      ++sets_;
+    }
+    return rest;
+  }
+
+  // -1 where the numbers rank the rows backwards; 0: not at all.
+  int sign_of(const Candidate& candidate, const RowNumbers& rows) const {
+    if (candidate.need == Need::nothing) return 1;
+    const bool one_time = times_[rows.front()] == times_[rows.back()];
+    if (one_time || candidate.need == Need::one_time) {
+      return one_time && candidate.need == Need::one_time ? 1 : 0;
+    }
+    const auto number = [&](std::int64_t row) { return candidate.numbers[at(row)]; };
     bool rises = true;
     bool falls = true;
     std::pair<std::int64_t, std::int64_t> before;  // the least and the greatest of a second
-    for (auto first = rows.begin(); first != rows.end();) {
+    for (auto first = rows.begin(); first != rows.end() && (rises || falls);) {
       const auto last = end_of_second(first, rows.end());
       const auto [least, greatest] = std::ranges::minmax_element(first, last, {}, number);
       const std::pair range(number(*least), number(*greatest));
@@ -194,20 +214,10 @@ class Orderer {
         rises = rises && before.second < range.first;
         falls = falls && range.second < before.first;
       }
-      if (!rises && !falls) return false;
       before = range;
       first = last;
     }
-    // Of one time only, they do neither.
-    if (rises == falls || !are_distinct(rows, numbers)) return false;
-    for (const std::int64_t row : rows) ranks_[at(row)] = rises ? number(row) : -number(row);
-    return true;
-  }
-
-  bool orders(const RowNumbers& rows, const Numbers& numbers) {
-    if (!are_distinct(rows, numbers)) return false;
-    for (const std::int64_t row : rows) ranks_[at(row)] = numbers[at(row)];
-    return true;
+    return rises ? 1 : falls ? -1 : 0;
   }
 
   // Whether each row has a number of its own.
@@ -226,6 +236,7 @@ class Orderer {
   const std::int64_t* times_;
   std::vector<std::int64_t> ranks_;  // their places, unless a number ranks them
   std::vector<std::int64_t> set_;    // by row: those whose ranks compare, or undecided
+  std::int64_t sets_ = 0;
 };
 
 }  // namespace

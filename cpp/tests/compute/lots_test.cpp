@@ -41,29 +41,6 @@ std::int64_t whole(int128 value) {
 
 }  // namespace
 
-TEST_CASE("a trade closes the oldest lots of the other side, and its rest opens one") {
-  const LotFold fold =
-      folded({{"1", "B", 1, 10, 100}, {"2", "B", 2, 10, 101}, {"3", "S", 3, 25, 105}});
-  const std::vector<Match> matches = fold.matches(0, ever);
-  REQUIRE(matches.size() == 2);
-  CHECK(matches[0].lot == 0);
-  CHECK(matches[1].lot == 1);
-  CHECK(matches[0].is_long);
-  CHECK(whole(matches[1].trade_value) == 10 * 105 * paise);
-  REQUIRE(fold.open().size() == 1);
-  CHECK_FALSE(fold.open()[0].is_long);
-  CHECK(fold.open()[0].quantity == 5);
-  CHECK(whole(fold.open()[0].value) == 5 * 105 * paise);
-}
-
-TEST_CASE("a sale that may open no lot is unmatched") {
-  const LotFold fold = folded({{"1", "S", 1, 7, 10}}, false);
-  CHECK(fold.open().empty());
-  REQUIRE(fold.unmatched(0, ever).size() == 1);
-  CHECK(fold.unmatched(0, ever)[0].quantity == 7);
-  CHECK(fold.unmatched(0, 1'000'000).empty());
-}
-
 TEST_CASE("lots are put, closed and ended at moments, between which the journal is read") {
   constexpr std::int64_t second = 1'000'000;
   const TablePtr table = test::trades({{"", "B", 9, 5, 100}, {"2", "S", 2, 2, 110}});
@@ -91,11 +68,10 @@ TEST_CASE("lots are put, closed and ended at moments, between which the journal 
   CHECK(fold.open(second + 1).size() == 3);
   CHECK(fold.open(4 * second).size() == 3);
   CHECK(fold.open(4 * second + 1).size() == 1);
-  const std::int64_t starts[] = {0, 3 * second};
   int128 realised = 0;
   int128 value = 0;
   int128 quantity = 0;
-  for (const Step& step : fold.steps(starts)) {
+  for (const Step& step : fold.steps({0, 3 * second})) {
     realised += step.realised;
     value += step.value;
     quantity += step.quantity;
@@ -132,38 +108,6 @@ TEST_CASE("the values of all parts add up to those of the trades") {
     }
     REQUIRE(std::pair(bought, quantity) == std::pair<std::int64_t, std::int64_t>());
   }
-}
-
-TEST_CASE("matches are in time; totals are those of a group") {
-  const TablePtr table = test::trades({{"1", "S", 1, 4, 10, -1, -1, "NSE"},
-                                       {"2", "B", 2, 4, 20, -1, -1, "BSE"},
-                                       {"3", "S", 3, 1, 30, -1, -1, "BSE"},
-                                       {"4", "B", 4, 6, 10.5, -1, -1, "NSE"},
-                                       {"5", "S", 5, 2, 25, -1, -1, "BSE"},
-                                       {"6", "S", 6, 3, 25, -1, -1, "BSE"}});
-  const Groups groups = test::grouped(table, {{trade_schema["exchange"]}});
-  FoldRules rules;
-  rules.may_short = {1, 0};
-  LotFold fold = fold_of(groups.parts[0], rules);
-  fold.run(ever);
-  std::vector<std::int64_t> trades;
-  for (const Match& one : fold.matches(0, ever)) trades.push_back(one.trade);
-  CHECK(trades == std::vector<std::int64_t>{2, 3, 4, 5});
-  REQUIRE(fold.unmatched(0, ever).size() == 1);
-  CHECK(fold.unmatched(0, ever)[0].row == 5);
-  const std::vector<LotTotals> totals = fold.totals(0, ever);
-  const auto& [of_shorts, of_longs] = std::pair(totals.at(0), totals.at(1));
-  CHECK(whole(of_shorts.quantity) == 4);
-  CHECK(whole(of_shorts.cost) == 42 * paise);
-  CHECK(whole(of_shorts.proceeds) == 40 * paise);
-  CHECK(whole(of_shorts.open) == 2);
-  CHECK(whole(of_shorts.open_value) == 21 * paise);
-  CHECK(whole(of_longs.quantity) == 4);
-  CHECK(whole(of_longs.cost) == 80 * paise);
-  CHECK(whole(of_longs.proceeds) == 105 * paise);
-  CHECK(whole(of_longs.unmatched) == 2);
-  CHECK(whole(of_longs.unmatched_value) == 50 * paise);
-  CHECK(whole(of_longs.open) == 0);
 }
 
 TEST_CASE("a multiplier is what gives the value of every trade") {

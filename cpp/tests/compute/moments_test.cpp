@@ -34,60 +34,59 @@ using Numbers = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("trades of one second are in the order of numbers that run with time") {
-  const Ordered rising = ordered({{"1", "B", 5}, {"3", "S", 7}, {"2", "B", 7}});
-  CHECK(rising.numbers == Numbers{"1", "2", "3"});
-  CHECK(rising.decided);
-  const Ordered falling = ordered({{"9", "B", 5}, {"7", "S", 7}, {"8", "B", 7}});
-  CHECK(falling.numbers == Numbers{"9", "8", "7"});
-  CHECK(falling.decided);
-}
-
-TEST_CASE("each exchange's trade numbers are compared with its own times") {
-  std::vector<Fill> fills{{"2", "S", 7}, {"1", "B", 7}, {"0", "B", 5}};
-  Fill other{"500", "B", 5};
-  other.exchange = "BSE";
-  fills.push_back(other);
-  const Ordered order = ordered(fills);
-  CHECK(order.numbers == Numbers{"0", "500", "1", "2"});
-  CHECK(order.decided);
-}
-
-TEST_CASE("trades of one time only are in the order of their numbers, then of their rows") {
-  CHECK(ordered({{"2", "B"}, {"1", "S"}}).numbers == Numbers{"1", "2"});
-  Fill first{"x", "B"};
-  Fill second{"y", "S"};
-  first.row = 2;
-  second.row = 1;
-  const Ordered by_row = ordered({first, second});
-  CHECK(by_row.numbers == Numbers{"y", "x"});
-  CHECK(by_row.decided);
-}
-
-TEST_CASE("a tie that no number decides is undecided, in whatever direction the rows are") {
-  CHECK_FALSE(ordered({{"x", "B", 5}, {"y", "S", 7}, {"z", "B", 7}}).decided);
-  CHECK_FALSE(ordered({{"z", "B", 7}, {"y", "S", 7}, {"x", "B", 5}}).decided);
-  CHECK_FALSE(ordered({{"2", "B", 5}, {"3", "S", 7}, {"1", "B", 7}, {"0", "B", 9}}).decided);
-  CHECK(ordered({{"x", "B", 5}, {"y", "S", 7}, {"z", "S", 7}}).decided);  // of one side
-}
-
-TEST_CASE("numbers of two exchanges do not order a second of a group that shows both as one") {
-  const std::vector<Fill> fills{{"1", "B"}, {"2", "S"}};
-  CHECK(ordered(fills, {0, 0}).decided);
-  CHECK_FALSE(ordered(fills, {0, 1}).decided);
-}
-
-TEST_CASE("a response's numbers are compared with the times of its own day") {
+TEST_CASE("trades of one second are in the order of the first numbers that fit") {
   constexpr std::int64_t day = 86'400;
-  const std::vector<Fill> fills{{"9", "B", 5},       {"8", "S", 7},       {"7", "B", 7},
-                                {"1", "B", day + 5}, {"2", "S", day + 7}, {"3", "B", day + 7}};
-  const Ordered order = ordered(fills);
-  CHECK(order.numbers == Numbers{"9", "8", "7", "1", "2", "3"});
-  CHECK(order.decided);
-}
-
-TEST_CASE("a number that two trades have, or that one lacks, orders nothing") {
-  CHECK_FALSE(ordered({{"1", "B", 5}, {"2", "S", 7}, {"2", "B", 7}}).decided);
-  CHECK_FALSE(ordered({{"1", "B", 5}, {"2", "S", 7}, {"", "B", 7}}).decided);
-  CHECK_FALSE(ordered({{"", "B", 5}, {"2", "S", 7}, {"1", "B", 7}}).decided);
+  const Fill other{"500", "B", 5, 10, 1, -1, -1, "BSE"};
+  struct Case {
+    const char* what;
+    std::vector<Fill> fills;
+    Numbers order;
+    bool decided = true;
+    std::vector<std::int32_t> origin = {};
+  };
+  for (const Case& one : std::vector<Case>{
+           {"rise", {{"1", "B", 5}, {"3", "S", 7}, {"2", "B", 7}}, {"1", "2", "3"}},
+           {"fall", {{"9", "B", 5}, {"7", "S", 7}, {"8", "B", 7}}, {"9", "8", "7"}},
+           {"of each exchange",
+            {{"2", "S", 7}, {"1", "B", 7}, {"0", "B", 5}, other},
+            {"0", "500", "1", "2"}},
+           {"of one time", {{"2", "B"}, {"1", "S"}}, {"1", "2"}},
+           {"rows of one time",
+            {{"x", "B", 0, 10, 1, -1, 2}, {"y", "S", 0, 10, 1, -1, 1}},
+            {"y", "x"}},
+           {"places decide nothing",
+            {{"x", "B", 5}, {"y", "S", 7}, {"z", "B", 7}},
+            {"x", "y", "z"},
+            false},
+           {"places that fall",
+            {{"z", "B", 7}, {"y", "S", 7}, {"x", "B", 5}},
+            {"x", "y", "z"},
+            false},
+           {"neither rise nor fall",
+            {{"2", "B", 5}, {"3", "S", 7}, {"1", "B", 7}, {"0", "B", 9}},
+            {"2", "3", "1", "0"},
+            false},
+           {"of one side", {{"x", "B", 5}, {"y", "S", 7}, {"z", "S", 7}}, {"x", "y", "z"}},
+           {"of one place", {{"1", "B"}, {"2", "S"}}, {"1", "2"}, true, {0, 0}},
+           {"of two places", {{"1", "B"}, {"2", "S"}}, {"1", "2"}, false, {0, 1}},
+           {"of each day",
+            {{"9", "B", 5},
+             {"8", "S", 7},
+             {"7", "B", 7},
+             {"1", "B", day + 5},
+             {"2", "S", day + 7},
+             {"3", "B", day + 7}},
+            {"9", "8", "7", "1", "2", "3"}},
+           {"one twice", {{"1", "B", 5}, {"2", "S", 7}, {"2", "B", 7}}, {"1", "2", "2"}, false},
+           {"one missing", {{"1", "B", 5}, {"2", "S", 7}, {"", "B", 7}}, {"1", "2", ""}, false},
+           {"the first missing",
+            {{"", "B", 5}, {"2", "S", 7}, {"1", "B", 7}},
+            {"", "2", "1"},
+            false},
+       }) {
+    CAPTURE(one.what);
+    const Ordered order = ordered(one.fills, one.origin);
+    CHECK(order.decided == one.decided);
+    CHECK(order.numbers == one.order);
+  }
 }
