@@ -112,8 +112,6 @@ def test_a_response_s_own_account_stays_an_unknown_field(tmp_path: Path) -> None
 
 
 def test_keys_of_saved_local_fields_mean_nothing_in_a_response() -> None:
-    saved = labelled("a", "b")[:]
-    pickle.loads(pickle.dumps(saved))  # after it, the thread expects such keys in its next body
     for name in ("_tradingdata.account", "_tradingdata.symbol"):
         row = labelled(None, **{name: "x"})[0]
         assert (row.account, row._extra) == (None, {name: "x"})

@@ -207,17 +207,7 @@ TablePtr Decoder::finish(Buffer body) {
 
 TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
                      const DecodeOptions& options) try {
-  Decoder decoder(schema, form, options);
-  Buffer copy;
-  copy.reserve(static_cast<std::int64_t>(body.size()));
-  constexpr auto step = static_cast<std::size_t>(Decoder::usual_step);
-  while (body.size() > step && copy.size() < Document::greatest_size - Decoder::usual_step) {
-    copy.append(body.substr(0, step));
-    body.remove_prefix(step);
-    decoder.advance(copy);
-  }
-  copy.append(body);
-  return decoder.finish(std::move(copy));
+  return Decoder(schema, form, options).finish(Buffer(body));
 } catch (Error& error) {
   error.help = advice::saved_body;
   throw;

@@ -63,8 +63,7 @@ class Decoder final : public Consumer {
   std::unique_ptr<Parser> parser_;
 };
 
-// Decodes a copy of a body, while it is made: what was copied last is still in the processor's
-// cache.
+// Decodes a copy of a body that the caller saved.
 TablePtr decode_copy(const Schema& schema, Decoder::Form form, std::string_view body,
                      const DecodeOptions& options);
 

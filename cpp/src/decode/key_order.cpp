@@ -1,8 +1,7 @@
-// Learns the order of keys from a record, and remembers it for the next body of the thread.
+// Learns the order of keys from a record.
 #include "decode/key_order.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -35,15 +34,6 @@ std::uint32_t low_bits(std::int64_t count) {
   return count >= 32 ? ~0u : (1u << std::max<std::int64_t>(count, 0)) - 1;
 }
 
-// What this thread learned from the last body of such records; nullptr for those of a schema that
-// was made at run time.
-Order* remembered(const Schema& schema) {
-  thread_local std::array<Order, record_schemas.size()> orders;
-  const auto* const found = std::find(record_schemas.begin(), record_schemas.end(), &schema);
-  if (found == record_schemas.end()) return nullptr;
-  return &orders[static_cast<std::size_t>(found - record_schemas.begin())];
-}
-
 }  // namespace
 
 void Order::add(std::string_view text, const KeyMeaning& meaning) {
@@ -62,22 +52,8 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
 }
 
 KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask, bool with_local)
-    : schema_(schema),
-      with_local_(with_local),
-      table_(table),
-      mask_(mask),
-      order_(remembered(schema) ? std::exchange(*remembered(schema), {}) : Order()) {
+    : schema_(schema), with_local_(with_local), table_(table), mask_(mask) {
   order_.of_field.resize(static_cast<std::size_t>(schema.width()), -1);
-}
-
-KeyOrder::~KeyOrder() {
-  // The numbers of unknown names are this table's only.
-  // A body may end on another thread than it began on.
-  // Keys of local fields must mean nothing in a service's body.
-  Order* const kept = remembered(schema_);
-  if (kept != nullptr && order_.of_extra.empty() && !with_local_) {
-    *kept = std::move(order_);
-  }
 }
 
 int KeyOrder::field_of(std::string_view key) const {

@@ -56,14 +56,10 @@ struct Order {
 
 // The order of the keys in the records of a body, learned from one of them. The text between two
 // values (space, comma, key and colon) is then predicted as one unit, and compared before anything
-// is looked up. A thread's next body of such records starts with the order learned last: services
-// keep their order, and a small body would be half read before anything was learned from it.
+// is looked up.
 class KeyOrder {
  public:
   KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask, bool with_local);
-  ~KeyOrder();
-  KeyOrder(const KeyOrder&) = delete;
-  KeyOrder& operator=(const KeyOrder&) = delete;
 
   const Step* begin() const { return order_.steps.data(); }
   const Step* end() const { return order_.steps.data() + order_.steps.size(); }
@@ -81,8 +77,7 @@ class KeyOrder {
   // Whether a record of `keys` keys is wider than those before it in this body.
   bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
   void widen(std::int64_t keys) { keys_ = keys; }
-  // Learns from a record, which is known to be valid. If this throws, what was learned before is
-  // kept: the thread's next body starts with it.
+  // Learns from a record, which is known to be valid.
   void learn(const Document& body, const char* record, int depth);
 
  private:

@@ -201,23 +201,16 @@ void fail_each(const std::function<void()>& work, const std::function<void()>& c
 
 }  // namespace
 
-TEST_CASE("a decode that ran out of memory does not harm the next") {
-  // Another order of keys each time, so that each decode has an order to learn.
+TEST_CASE("a decode either succeeds or runs out of memory") {
   auto records = bodies::records(order_schema, 3);
-  const std::string compact = bodies::book(records, bodies::compact);
   for (bodies::Record& record : records) {
-    std::reverse(record.begin(), record.end());
+    std::reverse(record.begin() + 1, record.end());
     record.emplace_back("not documented, and too long to lie in place", "\"its value\"");
   }
-  const std::string reversed = bodies::book(records, bodies::spaced);
-  const std::string expected = contents(*book(compact, {}, order_schema));
-  const std::string expected_reversed = contents(*book(reversed, {}, order_schema));
-  const auto check = [&] {
-    CHECK(contents(*book(compact, {}, order_schema)) == expected);
-    CHECK(contents(*book(reversed, {}, order_schema)) == expected_reversed);
-  };
-  fail_each([&] { book(reversed, {}, order_schema); }, check);
-  fail_each([&] { book(compact, {}, order_schema); }, check);
+  const std::string body = bodies::book(records, bodies::spaced);
+  const std::string expected = contents(*book(body, {}, order_schema));
+  fail_each([&] { book(body, {}, order_schema); },
+            [&] { CHECK(contents(*book(body, {}, order_schema)) == expected); });
 }
 
 TEST_CASE("what is made of a book either is made or runs out of memory") {

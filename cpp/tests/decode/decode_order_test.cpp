@@ -1,8 +1,6 @@
 // Keys in any order, spelling and layout: the same table.
 #include <doctest/doctest.h>
 
-#include <thread>
-
 #include "support/bodies.hpp"
 #include "support/decoding.hpp"
 
@@ -52,25 +50,6 @@ TEST_CASE("the layout does not matter") {
       CHECK(contents(*decode(*schema, in_order(*schema, records, layout))) == expected);
     }
   }
-}
-
-TEST_CASE("the layout may change from record to record") {
-  const auto records = bodies::records(trade_schema, 40);
-  std::string data("[");
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    data += (i > 0 ? " ,\n" : "") + bodies::json(records[i], layouts[i % std::size(layouts)]);
-  }
-  CHECK(contents(*book(bodies::envelope(data + "]"))) == unchanged_contents(trade_schema, records));
-}
-
-TEST_CASE("space is accepted wherever JSON allows it") {
-  const std::string body =
-      " { \"data\" : [ { \"symbol\" : \"A\" , \"quantity\" : 5 } , { \"symbol\" : \"B\" , "
-      "\"quantity\" :\t6 }\n] , \"status\" :\r\"success\" } ";
-  const Decoded table = book(body);
-  CHECK(table->rows() == 2);
-  CHECK(cell(*table, "symbol", 1) == "B");
-  CHECK(cell(*table, "quantity", 1) == "6");
 }
 
 TEST_CASE("the order of keys does not matter, reversed, rotated or shuffled for each record") {
@@ -207,43 +186,4 @@ TEST_CASE("a brace is no comma, though the first key of a record is learned with
     }
   }
   CHECK(book_failure(bodies::envelope(R"([{"a":1,"b":2},{"x":null{"a":1}])")).path == "$.data[1]");
-}
-
-TEST_CASE("what a thread has learned from one body changes nothing of the next") {
-  auto records = bodies::records(trade_schema, 3);
-  auto reversed = records;
-  for (auto& record : reversed) std::reverse(record.begin(), record.end());
-  auto fewer = records;
-  for (auto& record : fewer) record.erase(record.begin() + 4, record.begin() + 9);
-  auto unknown = records;
-  for (auto& record : unknown) record.insert(record.begin() + 2, {"unknown", "[]"});
-  auto twice = records;
-  twice[0].push_back(twice[0][0]);
-  const std::string bodies_sent[] = {
-      bodies::book(records),          bodies::book(records, bodies::indented),
-      bodies::book(reversed),         bodies::book(fewer),
-      bodies::book(unknown),          bodies::book(twice),
-      bodies::book({{}, records[0]}), bodies::book(records).substr(0, 1500),
-  };
-  const auto outcome = [](const std::string& body) {
-    try {
-      return contents(*book(body));
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-  };
-  const auto on_new_thread = [&](const std::vector<std::string>& in_turn) {
-    std::string last;
-    std::thread([&] {
-      for (const std::string& body : in_turn) last = outcome(body);
-    }).join();
-    return last;
-  };
-  for (const std::string& body : bodies_sent) {
-    const std::string expected = on_new_thread({body});
-    for (const std::string& before : bodies_sent) {
-      CHECK(on_new_thread({before, body}) == expected);
-      CHECK(on_new_thread({before, before, body, body}) == expected);
-    }
-  }
 }

@@ -141,19 +141,6 @@ TEST_CASE("records that grow are read again where they were cut, and others are 
   }
 }
 
-TEST_CASE("a copy that is decoded while it is made is the book of the complete body") {
-  const std::string large = bodies::body(trade_schema, 2000);
-  REQUIRE(large.size() > 4 * static_cast<std::size_t>(Decoder::usual_step));
-  const auto copied = [](std::string_view body) {
-    return incremental::outcome([&] { return decode_copy(trade_schema, Form::book, body, {}); });
-  };
-  for (const std::string_view body :
-       {std::string_view(large), std::string_view(large).substr(0, large.size() - 5),
-        std::string_view(large).substr(0, Decoder::usual_step), std::string_view()}) {
-    CHECK(copied(body) == all_at_once(trade_schema, Form::book, body, {}));
-  }
-}
-
 TEST_CASE("a record of many steps is not read at each of them") {
   std::string body = R"({"status":"success","data":[{"symbol":")" + std::string(3'000'000, 'x');
   Decoder decoder(trade_schema, Form::book, {}, 64);
