@@ -151,6 +151,39 @@ std::vector<std::int64_t> sorted_rows(const Slice& slice, std::span<const SortKe
 
 namespace {
 
+// Copies values of a column into `count` rows of a field from `first` on; `row_at(i)` gives the row
+// of each, or -1 for no value. A date may be copied from a timestamp: its day.
+template <typename RowAt>
+void copy_column(TableBuilder& into, int field, std::int64_t first, const Table& from, int source,
+                 std::int64_t count, const RowAt& row_at) {
+  const Column& column = from.column(source);
+  const Kind kind = into.table().schema().field(field).kind;
+  const Kind sent = from.schema().field(source).kind;
+  const bool only_day = kind == Kind::date && sent == Kind::timestamp;
+  if (!only_day && kind != sent) {
+    throw std::invalid_argument("a column is copied into one of its kind");
+  }
+  if (column.nulls == from.rows()) return into.set_nulls(field, first, count);
+  with_stored(kind, [&]<typename T>(const T&) {
+    T* const copies = into.cells<T>(field) + first;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = row_at(i);
+      if (row < 0 || !column.valid(row)) {
+        into.set_null(field, first + i);
+        continue;
+      }
+      if constexpr (std::is_same_v<T, TextView>) {
+        const TextView& view = column.as<T>()[row];
+        copies[i] = view.is_inline() ? view : into.keep_text(from.text(view));
+      } else if constexpr (std::is_same_v<T, std::int32_t>) {
+        copies[i] = only_day ? day_of(column.as<std::int64_t>()[row]) : column.as<T>()[row];
+      } else {
+        copies[i] = column.as<T>()[row];
+      }
+    }
+  });
+}
+
 // Copies rows into a table that has room for them, column by column: row by row, each of 40 columns
 // would be fetched again. A book may have very many unknown names, so each name of a source is
 // looked up once.
@@ -161,10 +194,8 @@ class Copier {
   // Appends the rows; `row_at(i)` gives the i-th of `count`.
   template <typename RowAt>
   void copy(const Table& from, std::int64_t count, const RowAt& row_at) {
-    const Schema& schema = from.schema();
-    for (int field = 0; field < schema.width(); ++field) {
-      with_stored(schema.field(field).kind,
-                  [&]<typename T>(const T&) { copy_cells<T>(from, field, count, row_at); });
+    for (int field = 0; field < from.schema().width(); ++field) {
+      copy_column(into_, field, into_.table().rows(), from, field, count, row_at);
     }
     if (!from.extras().empty()) copy_extras(from, count, row_at);
     into_.set_masked(into_.table().masked() && from.masked());
@@ -172,25 +203,6 @@ class Copier {
   }
 
  private:
-  // Copies the column as values of the type.
-  template <typename Stored, typename RowAt>
-  void copy_cells(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
-    const Column& column = from.column(field);
-    const auto* const values = column.as<Stored>();
-    const std::int64_t first = into_.table().rows();
-    if (column.nulls == from.rows()) return into_.set_nulls(field, first, count);
-    auto* const copies = into_.cells<Stored>(field) + first;
-    for (std::int64_t i = 0; i < count; ++i) {
-      copies[i] = values[row_at(i)];  // zero if missing
-      if constexpr (std::is_same_v<Stored, TextView>) {
-        if (!copies[i].is_inline()) copies[i] = into_.keep_text(from.text(copies[i]));
-      }
-    }
-    for (std::int64_t i = 0; i < count && column.nulls > 0; ++i) {
-      if (!column.valid(row_at(i))) into_.set_null(field, first + i);
-    }
-  }
-
   template <typename RowAt>
   void copy_extras(const Table& from, std::int64_t count, const RowAt& row_at) {
     if (&from != source_) renamed_.assign(from.extra_names().size(), unknown);
@@ -238,31 +250,9 @@ TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
 
 void copy_cells(TableBuilder& into, int field, const Slice& from, int source,
                 std::span<const std::int64_t> rows) {
-  const Table& table = *from.table;
-  const Column& column = table.column(source);
-  const Kind kind = into.table().schema().field(field).kind;
-  const bool of_time = table.schema().field(source).kind == Kind::timestamp;
-  const bool only_day = kind == Kind::date && of_time;
-  if (!only_day && kind != table.schema().field(source).kind) {
-    throw std::invalid_argument("a column is copied into one of its kind");
-  }
-  with_stored(kind, [&]<typename T>(const T&) {
-    T* const copies = into.cells<T>(field);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t row = from.start + rows[i];
-      if (rows[i] < 0 || !column.valid(row)) {
-        into.set_null(field, static_cast<std::int64_t>(i));
-        continue;
-      }
-      if constexpr (std::is_same_v<T, TextView>) {
-        const TextView& view = column.as<T>()[row];
-        copies[i] = view.is_inline() ? view : into.keep_text(table.text(view));
-      } else if constexpr (std::is_same_v<T, std::int32_t>) {
-        copies[i] = only_day ? day_of(column.as<std::int64_t>()[row]) : column.as<T>()[row];
-      } else {
-        copies[i] = column.as<T>()[row];
-      }
-    }
+  copy_column(into, field, 0, *from.table, source, std::ssize(rows), [&](std::int64_t i) {
+    const std::int64_t row = rows[static_cast<std::size_t>(i)];
+    return row < 0 ? row : from.start + row;
   });
 }
 

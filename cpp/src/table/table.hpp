@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <span>
@@ -49,33 +50,34 @@ struct ProblemInfo {
   bool lost;  // the value could not be kept
 };
 
-inline constexpr int problem_count = static_cast<int>(Problem::token_sent) + 1;
+// In the order of Problem.
+inline constexpr ProblemInfo problems[] = {
+    {"missing", true},
+    {"not text", true},
+    {"not a number", true},
+    {"not an integer", true},
+    {"not a time", true},
+    {"not a date", true},
+    {"out of range", true},
+    {"an integer beyond 2**53 would round", true},
+    {"half a surrogate pair", true},
+    {"empty text", false},
+    {"number sent as text", false},
+    {"text sent as a number", false},
+    {"integer written with a fraction", false},
+    {"time in another form", false},
+    {"time finer than a microsecond, cut", false},
+    {"offset from UTC, dropped", false},
+    {"another offset from UTC than in the rest, or none", true},
+    {"date with midnight behind it", false},
+    {"unknown field sent twice, last kept", true},
+    {"the access token, now X", true},
+};
+inline constexpr int problem_count = static_cast<int>(std::size(problems));
+static_assert(problem_count == static_cast<int>(Problem::token_sent) + 1);
 
-constexpr ProblemInfo describe(Problem problem) {
-  switch (problem) {
-    case Problem::missing: return {"missing", true};
-    case Problem::not_text: return {"not text", true};
-    case Problem::not_number: return {"not a number", true};
-    case Problem::not_integer: return {"not an integer", true};
-    case Problem::not_time: return {"not a time", true};
-    case Problem::not_date: return {"not a date", true};
-    case Problem::out_of_range: return {"out of range", true};
-    case Problem::would_round: return {"an integer beyond 2**53 would round", true};
-    case Problem::lone_surrogate: return {"half a surrogate pair", true};
-    case Problem::empty_text: return {"empty text", false};
-    case Problem::number_as_text: return {"number sent as text", false};
-    case Problem::text_as_number: return {"text sent as a number", false};
-    case Problem::integer_as_fraction: return {"integer written with a fraction", false};
-    case Problem::time_in_other_form: return {"time in another form", false};
-    case Problem::time_cut: return {"time finer than a microsecond, cut", false};
-    case Problem::offset_dropped: return {"offset from UTC, dropped", false};
-    case Problem::offset_differs:
-      return {"another offset from UTC than in the rest, or none", true};
-    case Problem::date_with_time: return {"date with midnight behind it", false};
-    case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
-    case Problem::token_sent: return {"the access token, now X", true};
-  }
-  return {"unknown", true};
+constexpr const ProblemInfo& describe(Problem problem) {
+  return problems[static_cast<std::size_t>(problem)];
 }
 
 struct Issue {
