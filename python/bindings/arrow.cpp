@@ -115,9 +115,9 @@ PyObject* from_arrow_of(PyObject* /*module*/, PyObject* arguments) {
 
 PyMethodDef arrow_functions[] = {{"from_arrow", &from_arrow_of, METH_VARARGS, nullptr}, {}};
 
-py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
+py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& types) {
   const Rows rows = self.rows(columns);
-  ArrowForm form{.text = named<TextForm>({"view", "small", "large"}, text)};
+  ArrowForm form{.types = named<ArrowTypes>({"shared", "plain", "pandas"}, types)};
   if (!self.zone().is_none()) form.time_zone = arrow_zone(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
   released_unless(rows.offset != nullptr, [&] { export_stream(rows, form, **stream); });
@@ -134,7 +134,7 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std:
 void bind_arrow(py::module_& module) {
   add_functions(module, arrow_functions);
   slice_class(module).def("arrow_stream", &arrow_stream, py::arg("columns"),
-                          py::arg("text") = "view");
+                          py::arg("types") = "shared");
 }
 
 }  // namespace tradingdata::python

@@ -83,18 +83,15 @@ std::string record_metadata(std::string_view record) {
 }
 
 std::string format_of(Kind kind, const ArrowForm& form) {
+  const bool plain = form.types == ArrowTypes::plain;
   switch (kind) {
     case Kind::integer: return "l";
     case Kind::number: return "g";
     case Kind::timestamp: return "tsu:" + form.time_zone;
-    case Kind::date: return "tdD";
+    case Kind::date: return form.types == ArrowTypes::pandas ? "tsu:" : "tdD";
     case Kind::text: break;
   }
-  switch (form.text) {
-    case TextForm::small: return "u";
-    case TextForm::large: return "U";
-    default: return "vu";
-  }
+  return form.types == ArrowTypes::shared ? "vu" : plain ? "u" : "U";
 }
 
 // Some consumers refuse a missing buffer even where there are no rows.
@@ -107,7 +104,7 @@ const void* present(const void* values) {
 // offset skips, so that bitmaps can be taken from a word on. All copies are in one block.
 class ArrayMaker {
  public:
-  ArrayMaker(const Rows& rows, TextForm text) : rows_(rows), text_(text) {
+  ArrayMaker(const Rows& rows, ArrowTypes types) : rows_(rows), types_(types) {
     std::int64_t bytes = 0;
     for (const int field : rows.columns) bytes += bytes_to_copy(field);
     if (bytes == 0) return;
@@ -126,7 +123,9 @@ class ArrayMaker {
       owner->buffers.push_back(column.nulls == 0 ? nullptr : copied_validity(column));
       if (kind == Kind::timestamp) {
         owner->buffers.push_back(instants(column));
-      } else if (text_ == TextForm::small) {
+      } else if (kind == Kind::date) {
+        owner->buffers.push_back(midnights(column));
+      } else if (types_ == ArrowTypes::plain) {
         put_text<std::int32_t>(*owner, column);
       } else {
         put_text<std::int64_t>(*owner, column);
@@ -145,7 +144,9 @@ class ArrayMaker {
 
   Kind kind_of(int field) const { return rows_.table->schema().field(field).kind; }
   bool copies(Kind kind) const {
-    return kind == Kind::text ? text_ != TextForm::view : kind == Kind::timestamp && rows_.offset;
+    if (kind == Kind::date) return types_ == ArrowTypes::pandas;
+    return kind == Kind::text ? types_ != ArrowTypes::shared
+                              : kind == Kind::timestamp && rows_.offset;
   }
   const TextView* views(const Column& column) const { return column.as<TextView>() + first_; }
   const std::uint64_t* validity(const Column& column) const {
@@ -162,7 +163,7 @@ class ArrayMaker {
     std::int64_t text = short_text;
     for (std::int64_t row = 0; row < count_; ++row)
       text += views(rows_.table->column(field))[row].size;
-    if (text_ == TextForm::small && text > std::numeric_limits<std::int32_t>::max()) {
+    if (types_ == ArrowTypes::plain && text > std::numeric_limits<std::int32_t>::max()) {
       throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
     }
     return bytes + text;
@@ -203,6 +204,13 @@ class ArrayMaker {
     return micros;
   }
 
+  const void* midnights(const Column& column) {
+    auto* const micros = take<std::int64_t>(count_);
+    const auto* const days = column.as<std::int32_t>() + first_;
+    for (std::int64_t row = 0; row < count_; ++row) micros[row] = days[row] * micros_per_day;
+    return micros;
+  }
+
   template <typename Offset>
   void put_text(ArrayOwner& owner, const Column& column) {
     auto* const ends = take<Offset>(count_ + 1);
@@ -228,7 +236,7 @@ class ArrayMaker {
   }
 
   const Rows& rows_;
-  TextForm text_;
+  ArrowTypes types_;
   // Of no rows, an offset would be beyond the buffers.
   const std::int64_t first_ = rows_.size() == 0 ? rows_.start : rows_.start / word_bits * word_bits;
   const std::int64_t count_ = rows_.stop - first_;
@@ -289,7 +297,7 @@ void export_stream(const Rows& rows, const ArrowForm& form, ArrowArrayStream& ou
   owner->schema = shared(rows.table->schema());
   owner->columns = rows.columns;
   owner->form = form;
-  ArrayMaker arrays(rows, form.text);
+  ArrayMaker arrays(rows, form.types);
   auto batch = std::make_unique<ArrayOwner>();
   batch->buffers.push_back(nullptr);  // no row of the batch itself is null
   batch->children.resize(rows.columns.size());

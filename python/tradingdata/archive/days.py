@@ -483,7 +483,7 @@ class _Arrow:
         self._rows, self._names = rows, names
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._rows.arrow_stream(list(self._names), "view")
+        return self._rows.arrow_stream(list(self._names))
 
 
 def write(path: str, day: Day) -> None:

@@ -56,7 +56,7 @@ class Selection:
             timestamp or date.
     """
 
-    __slots__ = ("_exported", "_text", "extra", "kinds", "names", "rows", "table")
+    __slots__ = ("_exported", "_types", "extra", "kinds", "names", "rows", "table")
 
     def __init__(
         self, table: Any, columns: Sequence[str] | None = None, *, extra: bool = False
@@ -74,7 +74,7 @@ class Selection:
         if self.extra:
             self._exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
             self.kinds["extra"] = "text"
-        self._text = "view"
+        self._types = "shared"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -102,14 +102,11 @@ class Selection:
                 f"dtype_backend must be one of {known}, not {shown(dtype_backend)}"
             )
         if dtype_backend == "pyarrow":
-            table = self._arrow("small", "pandas", "to_pandas()")
+            table = self._arrow("plain", "pandas", "to_pandas()")
             return _frame(table, pandas.ArrowDtype)
-        table = self._arrow("large", "pandas", "to_pandas()")
-        # pandas has no dates of its own: comparing, merging and resampling need datetime64.
-        changed = {"date": "timestamp[us]"}
+        table = self._arrow("pandas", "pandas", "to_pandas()")
         dtypes: dict[str, Any] = {}
         if dtype_backend == "numpy":
-            changed["integer"] = "float64"
             dtypes["text"] = _text_dtype(pandas, nullable=False)
         else:
             dtypes |= {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
@@ -119,8 +116,8 @@ class Selection:
             dtypes["timestamp"] = pandas.DatetimeTZDtype("us", getattr(zone, "key", None) or zone)
         mapped = {}
         for at, (name, kind) in enumerate(self.kinds.items()):
-            if kind in changed:
-                table = table.set_column(at, name, _cast(table.column(at), changed[kind], name))
+            if kind == "integer" and dtype_backend == "numpy":
+                table = table.set_column(at, name, _as_floats(table.column(at), name))
             elif kind in dtypes:
                 mapped[table.schema.field(at).type] = dtypes[kind]
         return _frame(table, mapped.get)
@@ -133,11 +130,11 @@ class Selection:
 
     def arrow(self) -> pa.Table:
         """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
-        return self._arrow("small", "arrow", "to_arrow()")
+        return self._arrow("plain", "arrow", "to_arrow()")
 
-    def _arrow(self, text: str, extra: str, what: str) -> pa.Table:
+    def _arrow(self, types: str, extra: str, what: str) -> pa.Table:
         pyarrow = require("pyarrow", extra, what)
-        self._text = text
+        self._types = types
         table: pa.Table = pyarrow.table(self)
         return table
 
@@ -156,7 +153,7 @@ class Selection:
                 library.write_table(self.arrow(), draft, compression="zstd")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._exported.arrow_stream(list(self.kinds), self._text)
+        return self._exported.arrow_stream(list(self.kinds), self._types)
 
 
 def parquet_library(what: str) -> ModuleType:
@@ -176,10 +173,10 @@ def _frame(table: pa.Table, dtype_of: Callable[[Any], Any]) -> pd.DataFrame:
     return frame
 
 
-def _cast(column: Any, arrow_type: str, name: str) -> Any:
-    """Returns a column in another type, which must hold every value of it exactly."""
+def _as_floats(column: Any, name: str) -> Any:
+    """Returns a column of integers as floats, which must hold every value of it exactly."""
     try:
-        return column.cast(arrow_type)
+        return column.cast("float64")
     except ValueError as error:  # an integer beyond 2^53
         raise ValueError(
             f"a float64 does not hold every {name!r} of this table: use "
