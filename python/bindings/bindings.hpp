@@ -140,21 +140,27 @@ inline bool equal(py::handle a, py::handle b) {
   return same != 0;
 }
 
-// The result of a plain C function, and the error that it sets for what `work` throws.
-//
-// Code of the user that may switch to another greenlet runs beneath such functions only: a lock, a
-// sleep, a generator that reads. gevent and eventlet leave frames in any order, and pybind11 ends
-// the process when a frame of its own is not left last in, first out.
+// The result of a plain C function or a slot, and Python's error for what `work` throws.
 template <typename Work>
-PyObject* unframed(const Work& work) {
+PyObject* guarded(const Work& work) {
   try {
-    return py::object(work()).release().ptr();
+    return work();
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const std::exception&) {
     py::detail::try_translate_exceptions();
   }
   return nullptr;
+}
+
+// The same of an object.
+//
+// Code of the user that may switch to another greenlet runs beneath such functions only: a lock, a
+// sleep, a generator that reads. gevent and eventlet leave frames in any order, and pybind11 ends
+// the process when a frame of its own is not left last in, first out.
+template <typename Work>
+PyObject* unframed(const Work& work) {
+  return guarded([&] { return py::object(work()).release().ptr(); });
 }
 
 inline void add_functions(py::module_& module, PyMethodDef* functions) {

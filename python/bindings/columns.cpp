@@ -117,12 +117,6 @@ std::uint64_t hash_of(const Table& table, const TextView& view) {
   return (view.first_word() ^ std::rotl(second, 29)) * 0x9E3779B97F4A7C15;
 }
 
-bool same_text(const Table& table, const TextView& a, const TextView& b) {
-  if (a.first_word() != b.first_word()) return false;  // the size, and four bytes
-  if (a.is_inline()) return a.second_word() == b.second_word();
-  return table.text(a) == table.text(b);
-}
-
 }  // namespace
 
 PyObject* make_text(std::string_view text) {
@@ -154,7 +148,7 @@ PyObject* TextCache::get(const Table& table, const TextView& view) {
   if (useless_) return make_text(table.text(view));
   if (entries_ == nullptr && !begin(table.rows())) return PyErr_NoMemory();
   Entry& entry = entries_[hash_of(table, view) >> shift_];
-  if (entry.text == nullptr || !same_text(table, entry.view, view)) [[unlikely]] {
+  if (entry.text == nullptr || !same_text(table, entry.view, table, view)) [[unlikely]] {
     return missed(table, view, entry);
   }
   ++hits_;

@@ -250,13 +250,6 @@ struct Union {
     slices.push_back(slice);
   }
 
-  void add(const py::sequence& parts) {
-    for (const py::handle& part : parts) {
-      const auto& slice = part.cast<const OwnedSlice&>();
-      add(slice.view(), slice.zone());
-    }
-  }
-
   py::object make() const {
     return whole_slice(released([&] { return concat(slices); }), zone);
   }
@@ -269,7 +262,10 @@ const RowObject* row_of(const py::handle& row) {
 
 py::object join(const py::sequence& parts) {
   Union united;
-  united.add(parts);
+  for (const py::handle& part : parts) {
+    const auto& slice = part.cast<const OwnedSlice&>();
+    united.add(slice.view(), slice.zone());
+  }
   return united.make();
 }
 

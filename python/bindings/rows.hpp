@@ -4,32 +4,12 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "columns.hpp"
 
 namespace tradingdata::python {
-
-// Runs code that may throw in a slot called by C: each exception becomes Python's.
-template <typename Work>
-PyObject* guarded(const Work& work) noexcept {
-  try {
-    return work();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::length_error& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
 
 struct RowObject {
   PyObject_HEAD PyObject* owner;  // the _core.Slice that keeps the columns alive
