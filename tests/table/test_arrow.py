@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
@@ -26,6 +26,13 @@ TYPES = {
     "string, timestamp": pa.timestamp("us"),
     "string, date": pa.date32(),
 }
+POLARS = {
+    "string": pl.String(),
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+    "string, timestamp": pl.Datetime("us"),
+    "string, date": pl.Date(),
+}
 PARTS = {
     "whole": slice(None),
     "odd start": slice(3, 150),
@@ -43,40 +50,50 @@ def query(sql: str, *, book: Any) -> list[Any]:
     return relation.fetchall()
 
 
-def check(frame: pa.Table, expected: Sample) -> None:
+def checked(frame: pa.Table) -> dict[str, list[Any]]:
     frame.validate(full=True)
-    assert frame.num_rows == len(expected.rows)
-    for name in expected.kinds:
-        assert frame[name].to_pylist() == expected.column(name), name
+    values: dict[str, list[Any]] = frame.to_pydict()
+    return values
+
+
+def check(frame: pa.Table, expected: Sample) -> None:
+    assert checked(frame) == {name: expected.column(name) for name in expected.kinds}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_schema_has_every_field_in_order_and_names_the_record(kind: str) -> None:
     expected = sample(kind, 3)
-    schema = pa.table(expected.book).schema
-    documented = {name: TYPES[words] for name, words in expected.kinds.items()}
-    assert dict(zip(schema.names, schema.types, strict=True)) == documented
-    assert schema.names == list(documented)
+    schema, frame = pa.table(expected.book).schema, expected.book[:0].to_polars()
+    assert schema.names == frame.columns == list(expected.kinds)
+    kinds = expected.kinds.values()
+    assert schema.types == [TYPES[words] for words in kinds]
+    assert frame.dtypes == [POLARS[words] for words in kinds]
+    plain = [pa.string() if words == "string" else TYPES[words] for words in kinds]
+    assert expected.book.to_arrow().schema.types == plain
     assert all(field.nullable for field in schema)
     assert schema.metadata == {b"tradingdata.record": kind.title().encode()}
 
 
+READERS: dict[str, Callable[[Any], dict[str, list[Any]]]] = {
+    "pa.table": lambda book: checked(pa.table(book)),
+    "to_arrow": lambda book: checked(book.to_arrow()),
+    "pl.DataFrame": lambda book: pl.DataFrame(book).to_dict(as_series=False),
+    "to_polars": lambda book: book.to_polars().to_dict(as_series=False),
+    "duckdb": lambda book: {
+        name: [row[at] for row in query("select * from book", book=book)]
+        for at, name in enumerate(book.columns)
+    },
+}
+
+
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_are_those_that_json_reads(kind: str, part: str) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_values_are_those_that_json_reads(reader: str, kind: str, part: str) -> None:
     expected = sample(kind).part(PARTS[part])
-    check(pa.table(expected.book), expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_polars_and_duckdb_see_the_same_values(kind: str) -> None:
-    expected = sample(kind)
-    book = expected.book[7:]
-    frame = pl.DataFrame(book)
-    columns = {name: expected.column(name)[7:] for name in expected.kinds}
-    assert {name: frame[name].to_list() for name in frame.columns} == columns
-    rows = query("select * from book", book=book)
-    assert rows == list(zip(*columns.values(), strict=True))
+    assert READERS[reader](expected.book) == {
+        name: expected.column(name) for name in expected.kinds
+    }
 
 
 class Guarded(td.TradeBook):

@@ -27,20 +27,6 @@ PANDAS = {
     "string, timestamp": "datetime64[us]",
     "string, date": "datetime64[us]",
 }
-POLARS = {
-    "string": pl.String(),
-    "integer": pl.Int64(),
-    "number": pl.Float64(),
-    "string, timestamp": pl.Datetime("us"),
-    "string, date": pl.Date(),
-}
-ARROW = {
-    "string": pa.string(),
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "string, timestamp": pa.timestamp("us"),
-    "string, date": pa.date32(),
-}
 
 
 @pytest.fixture(params=["pyarrow", "python"])
@@ -86,20 +72,6 @@ def test_pandas_holds_the_values_that_json_reads(kind: str, storage: str) -> Non
     check(expected.book.to_pandas(), expected)
     check(expected.book[11:60].to_pandas(), expected.part(slice(11, 60)))
     check(expected.book[::-9].to_pandas(), expected.part(slice(None, None, -9)))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_polars_and_arrow_hold_the_values_that_json_reads(kind: str) -> None:
-    whole = sample(kind)
-    for expected in (whole, whole.part(slice(11, 60)), whole.part(slice(0, 0))):
-        polars_frame = expected.book.to_polars()
-        arrow_table = expected.book.to_arrow()
-        arrow_table.validate(full=True)
-        for at, (name, words) in enumerate(expected.kinds.items()):
-            assert polars_frame.schema[name] == POLARS[words]
-            assert arrow_table.schema.field(at).type == ARROW[words]
-            assert polars_frame[name].to_list() == expected.column(name)
-            assert arrow_table[name].to_pylist() == expected.column(name)
 
 
 def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:

@@ -1,6 +1,9 @@
 // Values that fit, and those that do not: what becomes of them, and what is said of it.
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
 #include "support/bodies.hpp"
 #include "support/decoding.hpp"
 
@@ -50,8 +53,10 @@ void check(std::string_view field, const Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("values of a text field") {
-  for (const Expected& expected : std::initializer_list<Expected>{
+TEST_CASE("values of each kind of field") {
+  const std::pair<std::string_view, std::vector<Expected>> fields[] = {
+      {"symbol",
+       {
            {"\"\"", ""},
            {"\"twelve bytes\"", "twelve bytes"},
            {"\"thirteen byte\"", "thirteen byte"},
@@ -77,13 +82,9 @@ TEST_CASE("values of a text field") {
            {"\"A\\ud800B\"", "null", Problem::lone_surrogate},
            {"\"\\udc00\\ud800\"", "null", Problem::lone_surrogate},
            {"\"\\ud83d\\ude00\"", "\xF0\x9F\x98\x80"},
-       }) {
-    check("symbol", expected);
-  }
-}
-
-TEST_CASE("values of an integer field") {
-  for (const Expected& expected : std::initializer_list<Expected>{
+       }},
+      {"quantity",
+       {
            {"0", "0"},
            {"-0", "0"},
            {"99999999", "99999999"},
@@ -113,13 +114,9 @@ TEST_CASE("values of an integer field") {
            {"\"75\\ud800\"", "null", Problem::lone_surrogate},
            {"true", "null", Problem::not_integer},
            {"[75]", "null", Problem::not_integer},
-       }) {
-    check("quantity", expected);
-  }
-}
-
-TEST_CASE("values of a number field") {
-  for (const Expected& expected : std::initializer_list<Expected>{
+       }},
+      {"traded_price",
+       {
            {"0", "0"},
            {"-0.0", "-0"},
            {"1501", "1501"},
@@ -142,13 +139,9 @@ TEST_CASE("values of a number field") {
            {"\"NaN\"", "null", Problem::not_number},
            {"false", "null", Problem::not_number},
            {"{}", "null", Problem::not_number},
-       }) {
-    check("traded_price", expected);
-  }
-}
-
-TEST_CASE("values of a timestamp field") {
-  for (const Expected& expected : std::initializer_list<Expected>{
+       }},
+      {"exch_trade_time",
+       {
            {"\"2026-11-20 10:04:05\"", "2026-11-20 10:04:05"},
            {"\"0001-01-01 00:00:00\"", "null"},
            {"\"0001-01-01\"", "null"},
@@ -170,8 +163,26 @@ TEST_CASE("values of a timestamp field") {
            {"\"0001-01-01 24:00:00\"", "null", Problem::not_time},
            {"1795169045", "null", Problem::not_time},
            {"true", "null", Problem::not_time},
-       }) {
-    check("exch_trade_time", expected);
+       }},
+      {"expiry_date",
+       {
+           {"\"2026-11-27\"", "2026-11-27"},
+           {"\"0001-01-01\"", "null"},
+           {"\"0001-01-01 00:00:00\"", "null"},
+           {"null", "null"},
+           {"\"2026-11-27 00:00:00\"", "2026-11-27", Problem::date_with_time},
+           {"\"2026-11-27T00:00:00\"", "2026-11-27", Problem::date_with_time},
+           {"\"2026-11-27T00:00:00Z\"", "2026-11-27", Problem::date_with_time},
+           {"\"\"", "null", Problem::empty_text},
+           {"\"2026-11-27 15:30:00\"", "null", Problem::not_date},
+           {"\"2026-02-29\"", "null", Problem::not_date},
+           {"\"0000-00-00\"", "null", Problem::not_date},
+           {"\"27-11-2026\"", "null", Problem::not_date},
+           {"20261127", "null", Problem::not_date},
+       }},
+  };
+  for (const auto& [field, values] : fields) {
+    for (const Expected& expected : values) check(field, expected);
   }
   CHECK(cell(*book(with("exch_trade_time", R"("2026-11-20 \u00310:04:05")")), "exch_trade_time") ==
         "2026-11-20 10:04:05");
@@ -219,26 +230,6 @@ TEST_CASE("a time with another offset than most, or none, is lost") {
         "\"2026-11-20 10:04:05\"");
   CHECK(book_failure(with_times({"Z", "", "", ""}), {.strict = true}).path ==
         "$.data[0].order_date_time");
-}
-
-TEST_CASE("values of a date field") {
-  for (const Expected& expected : std::initializer_list<Expected>{
-           {"\"2026-11-27\"", "2026-11-27"},
-           {"\"0001-01-01\"", "null"},
-           {"\"0001-01-01 00:00:00\"", "null"},
-           {"null", "null"},
-           {"\"2026-11-27 00:00:00\"", "2026-11-27", Problem::date_with_time},
-           {"\"2026-11-27T00:00:00\"", "2026-11-27", Problem::date_with_time},
-           {"\"2026-11-27T00:00:00Z\"", "2026-11-27", Problem::date_with_time},
-           {"\"\"", "null", Problem::empty_text},
-           {"\"2026-11-27 15:30:00\"", "null", Problem::not_date},
-           {"\"2026-02-29\"", "null", Problem::not_date},
-           {"\"0000-00-00\"", "null", Problem::not_date},
-           {"\"27-11-2026\"", "null", Problem::not_date},
-           {"20261127", "null", Problem::not_date},
-       }) {
-    check("expiry_date", expected);
-  }
 }
 
 TEST_CASE("a day is never taken from bytes that do not say it") {

@@ -125,16 +125,16 @@ struct Producer {
     };
     stream.get_next = [](ArrowArrayStream* self, ArrowArray* out) {
       Producer& producer = of(self);
-      if (producer.fails_at-- == 0) return 5;
+      const bool fails = producer.fails_at-- == 0;  // and leaves a batch that is to be released
       *out = ArrowArray{};
-      if (producer.batches-- <= 0) return 0;
+      if (!fails && producer.batches-- <= 0) return 0;
       *out = producer.batch;
       out->release = [](ArrowArray* made) {
         --arrays_alive;
         made->release = nullptr;
       };
       ++arrays_alive;
-      return 0;
+      return fails ? 5 : 0;
     };
     stream.get_last_error = [](ArrowArrayStream*) { return "the disk is gone"; };
     stream.release = [](ArrowArrayStream* self) {
@@ -303,8 +303,10 @@ TEST_CASE("a dictionary may repeat a text, and have ones that are null or that n
 
   Producer unused;
   unused.codes = {1, 1, 1};
-  unused.dictionary_texts = std::string(3, '\xFF') + "BSE";
-  CHECK(unused.read().table.build()->text(exchange, 2) == "BSE");
+  unused.dictionary_texts = std::string(3, '\xFF') + "a text that is not inline";
+  unused.dictionary_ends[2] = static_cast<std::int32_t>(unused.dictionary_texts.size());
+  unused.exchange_buffers[2] = unused.dictionary_texts.data();
+  CHECK(unused.read().table.build()->text(exchange, 2) == "a text that is not inline");
 }
 
 TEST_CASE("a long text of a dictionary is kept once") {
