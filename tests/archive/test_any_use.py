@@ -64,6 +64,7 @@ class History:
         self.has_backup = False
         self.is_folded = True
         self.filed = 0
+        self.written: dict[tuple[str, str], Any] = {}
         self.reopen()
 
     def reopen(self) -> None:
@@ -72,6 +73,7 @@ class History:
 
     def run(self, crash: int, work: Callable[[], Any]) -> Any:
         """Does something, in which the process may end; returns its result, or None."""
+        files = self.files()
         try:
             with counted_down(crash, Killed):
                 result = self.quietly(work)
@@ -79,12 +81,22 @@ class History:
             self.is_folded = False
             self.reopen()
             return None
+        finally:
+            self.written = dict(self.files().items() - files.items())
         self.is_folded = True
         return result
 
+    def files(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """What changes when the file of a day is written."""
+        return {
+            (book, path.stem): (path.stat().st_ino, path.stat().st_mtime_ns)
+            for book in NUMBER
+            for path in self.path.glob(f"{book}/*.parquet")
+        }
+
     def settle(self) -> None:
-        if self.is_folded:
-            self.model.settle()
+        for book, day in self.written:
+            self.model.settle(book, day)
 
     @staticmethod
     def quietly(work: Callable[[], Any]) -> Any:
@@ -130,9 +142,8 @@ class History:
 
     def again(self) -> None:
         """The body of an earlier response, later on its day."""
-        known = [one for one in self.model.sent if not one.only]
-        if known:
-            old = self.chance.choice(known)
+        if self.model.sent:
+            old = self.chance.choice(self.model.sent)
             minutes = self.chance.randint(301, 400)
             at = old.at.replace(hour=10, minute=0) + dt.timedelta(minutes=minutes)
             self.store(old.book, old.account, at, old.records)
@@ -144,9 +155,7 @@ class History:
             chosen = self.chance.choice(log).id
             self.run(self.crash(), lambda: self.archive.withdraw(chosen))
             gone = {x.id for x in self.archive.fetches() if x.withdrawn} & self.ids.keys()
-            self.model.sent = [
-                one for one in self.model.sent if one not in [self.ids[x] for x in gone]
-            ]
+            self.model.remove([self.ids[x] for x in gone])
             self.settle()
 
     def erase(self) -> None:
@@ -154,7 +163,8 @@ class History:
         if account in self.archive.accounts:
             self.run(self.crash(), lambda: self.archive.erase(account))
             if account not in self.archive.accounts:
-                self.model.sent = [one for one in self.model.sent if one.account != account]
+                known = [*self.model.sent, *self.model.lost]
+                self.model.remove([one for one in known if one.account == account])
             self.settle()
 
     def damage(self) -> None:
@@ -163,7 +173,7 @@ class History:
         book, day = pick.choice([*NUMBER]), pick.choice(DAYS[:3])
         work = pick.choice(["cut", "zero", "gone"])
         path = self.path / book / f"{day}.parquet"
-        if path.exists() and not any(one.only for one in self.model.sent):
+        if path.exists() and not self.model.has_lost():
             content = path.read_bytes()
             path.unlink()
             if work != "gone":
@@ -171,14 +181,14 @@ class History:
             self.is_folded = False
 
     def back_up(self) -> None:
-        if self.is_folded and not any(one.only for one in self.model.sent):
+        if self.is_folded and not self.model.has_lost():
             shutil.rmtree(self.folder / "backup", ignore_errors=True)
             shutil.copytree(self.path, self.folder / "backup")
             self.has_backup = True
 
     def restore(self) -> None:
         """The days as they were, which are folded again."""
-        if self.has_backup and self.is_folded and not any(x.only for x in self.model.sent):
+        if self.has_backup and self.is_folded and not self.model.has_lost():
             for book in NUMBER:
                 shutil.rmtree(self.path / book, ignore_errors=True)
                 if (self.folder / "backup" / book).exists():
@@ -188,10 +198,9 @@ class History:
 
     def lose(self) -> None:
         """The newest responses, as if their folder were that of a backup; the days stay."""
-        known = [one for one in self.model.sent if not one.only]
-        if known and self.is_folded:
-            since = self.chance.choice(known).filed
-            lost = [one for one in known if one.filed >= since]
+        if self.model.sent and self.is_folded:
+            since = self.chance.choice(self.model.sent).filed
+            lost = [one for one in self.model.sent if one.filed >= since]
             log = self.archive._ingest.files.responses.log
             for identity, one in self.ids.items():
                 if one in lost:

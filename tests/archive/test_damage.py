@@ -227,6 +227,38 @@ def test_rows_of_lost_responses_replace_none_beside_which_they_stood(root: Path)
     check_engines(archive)
 
 
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_f183_a_state_that_came_again_after_a_lost_one_is_the_newest(tmp_path: Path) -> None:
+    """The body is that of the response before the lost one, and yet no repeat of it."""
+    first, other = (trade("x", quantity=quantity) for quantity in (1, 2))
+    archive = archive_with(tmp_path, trade_response(first, at="10:00"))
+    known = set(response_files(Path(archive.path)))
+    archive.add(trade_response(other, at="11:00"))
+    for path in set(response_files(Path(archive.path))) - known:
+        path.unlink()
+    archive.add(trade_response(first, at="12:00"))
+    for _ in range(2):
+        assert [row.quantity for row in archive.trades(DAYS[-1])] == [1]
+        check_engines(archive)
+        store.store_of.cache_clear()
+        archive = td.Archive(archive.path)
+
+
+def test_f135_the_file_of_a_day_that_is_missing_is_named(root: Path) -> None:
+    file = day_files(root)[0]
+    old = file.read_bytes()
+    file.unlink()
+    archive = td.Archive(root)
+    with pytest.raises(td.ArchiveError, match=f"{file.name} is missing: the next"):
+        archive.verify()
+    archive.add(order_response(order("late", DAYS[0]), at="17:00"))
+    day_of_late = day_files(root)[2]
+    assert archive.verify() == 121
+    assert day_of_late.exists()
+    file.write_bytes(old)
+    assert archive.verify() == 121
+
+
 @pytest.mark.parametrize("half", ["trades", "responses"])
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 def test_a_restored_half_loses_nothing(half: str, root: Path, tmp_path: Path) -> None:

@@ -369,6 +369,14 @@ def test_the_day_of_a_failure_is_that_of_the_service(hours: int, archive: td.Arc
     assert abs(none - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=2)
 
 
+def test_a_failure_of_the_sandbox_is_of_the_day_of_its_books(archive: td.Archive) -> None:
+    with td.sandbox.start(orders=3, day="2026-01-05") as service:
+        service.fail_next(403, endpoint="trade_book")
+        with service.client() as client, pytest.raises(td.TradingDataError):
+            archive.fetch(client)
+    assert {str(day) for entry in archive.fetches() for day in entry.days} == {"2026-01-05"}
+
+
 @pytest.mark.parametrize("days", [-300, 27_000])
 def test_a_failure_far_from_now_is_dated_by_the_local_clock(days: int, archive: td.Archive) -> None:
     """What answers in place of the service makes no days missing."""

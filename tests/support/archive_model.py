@@ -34,16 +34,12 @@ class Sent:
     at: dt.datetime
     records: list[Record]
     filed: int = 0
-    only: str = ""  # the day of which it is what is left, if the response is lost
-    is_complete: bool = True
 
     @property
     def day(self) -> str:
         return str((self.at.astimezone(INDIA) - dt.timedelta(hours=6)).date())
 
     def day_of(self, record: Record) -> str:
-        if self.only:
-            return self.only
         known = [record[name] for name in TIMES[self.book] if record.get(name)]
         return known[0][:10] if known and self.book == "trades" else self.day
 
@@ -53,69 +49,86 @@ class Sent:
     @property
     def days(self) -> set[str]:
         """The days of its rows, and of its receipt."""
-        return {self.day_of(record) for record in self.records} | {self.only or self.day}
+        return {self.day_of(record) for record in self.records} | {self.day}
+
+
+Row = tuple[Sent, Record]  # the response that showed it last
+Rows = dict[str, tuple[list[Sent], list[Row]]]  # what was folded, by account
 
 
 @dataclass
 class Model:
-    """The responses that count, and the rows of those that are lost."""
+    """The responses that count, those that are lost, and what the files of days have."""
 
     sent: list[Sent] = field(default_factory=list)
-    kept: set[tuple[int, int]] = field(default_factory=set)  # the rows of the files of days
-
-    def accounts(self) -> set[str]:
-        return {one.account for one in self.sent}
+    lost: list[Sent] = field(default_factory=list)
+    files: dict[tuple[str, str], Rows] = field(default_factory=dict)
 
     def days(self, book: str) -> set[str]:
-        return {day for one in self.sent if one.book == book for day in one.days}
+        known = {day for name, day in self.files if name == book}
+        return known | {day for one in self.sent if one.book == book for day in one.days}
 
-    def folded(self, book: str, day: str, account: str) -> list[tuple[Sent, Record]]:
-        """The records of a day, each with the response that showed it last."""
-        state: list[tuple[Sent, Record]] = []
-        last: Sent | None = None
-        those = [one for one in self.sent if (one.book, one.account) == (book, account)]
-        for one in sorted(those, key=lambda one: (one.at, not one.only, one.filed)):
-            if day in one.days and not _repeats(one, last):
-                state = _step(state, one, day, self.kept if one.only else set())
-                if one.records and not one.only:
-                    last = one
-        return state
+    def day(self, book: str, day: str) -> Rows:
+        """A day: what its file has, or the fold if responses came or went since."""
+        file = self.files.get((book, day), {})
+        accounts = {one.account for one in self.sent} | file.keys()
+        known = {account: file.get(account, ([], [])) for account in accounts}
+        is_current = all(
+            responses == self.responses(book, day, account, self.left(rows))
+            and all(one in self.sent or one in self.lost for one, _ in rows)
+            for account, (responses, rows) in known.items()
+        )
+        if is_current:
+            return file
+        return {x: self.folded(book, day, x, rows) for x, (_, rows) in known.items()}
+
+    def folded(
+        self, book: str, day: str, account: str, file: list[Row]
+    ) -> tuple[list[Sent], list[Row]]:
+        state = self.left(file)
+        beside = [(one, id(record)) for one, record in file] if state else []
+        for one in self.responses(book, day, account, state):
+            state = _step(state, one, day, beside)
+        return self.responses(book, day, account, self.left(state)), state
+
+    def left(self, rows: list[Row]) -> list[Row]:
+        """The rows of lost responses."""
+        return [row for row in rows if row[0] in self.lost]
+
+    def responses(self, book: str, day: str, account: str, lost: list[Row]) -> list[Sent]:
+        """Those with rows; the same body once more says nothing, unless some between are lost."""
+        chosen: list[Sent] = []
+        for one in sorted(self.sent, key=lambda one: (one.at, one.filed)):
+            if (one.book, one.account) == (book, account) and day in one.days and one.records:
+                before = chosen[-1] if chosen and not lost else None
+                if not before or (before.day, before.records) != (one.day, one.records):
+                    chosen.append(one)
+        return chosen
 
     def rows(self, book: str, day: str) -> Counter[tuple[Any, ...]]:
         """What a reader sees of a day."""
         return Counter(
             shown(book, account, record)
-            for account in self.accounts()
-            for _, record in self.folded(book, day, account)
+            for account, (_, rows) in self.day(book, day).items()
+            for _, record in rows
         )
 
-    def lose(self, lost: list[Sent]) -> None:
-        """Loses responses; what a day has of one stays, together, at the time of the response."""
-        left: dict[tuple[int, str], Sent] = {}
-        for book in NUMBER:
-            for day in self.days(book):
-                for account in self.accounts():
-                    for one, record in self.folded(book, day, account):
-                        if one in lost:
-                            rest = Sent(book, account, one.at, [], one.filed, day)
-                            left.setdefault((id(one), day), rest).records.append(record)
-        self.sent = [one for one in self.sent if one not in lost] + [*left.values()]
+    def settle(self, book: str, day: str) -> None:
+        """The file of a day was written."""
+        self.files[book, day] = self.day(book, day)
 
-    def settle(self) -> None:
-        """Forgets what is left of lost responses where later ones have replaced it."""
-        kept: dict[int, list[Record]] = {}
-        rows: set[tuple[int, int]] = set()
-        for book in NUMBER:
-            for day in self.days(book):
-                for account in self.accounts():
-                    for one, record in self.folded(book, day, account):
-                        kept.setdefault(id(one), []).append(record)
-                        rows.add((one.filed, id(record)))
-        for one in self.sent:
-            if one.only:
-                one.records = kept.get(id(one), [])
-        self.sent = [one for one in self.sent if not one.only or one.records]
-        self.kept = rows
+    def remove(self, gone: list[Sent]) -> None:
+        """A mark removes responses, also those that are lost."""
+        self.sent = [one for one in self.sent if one not in gone]
+        self.lost = [one for one in self.lost if one not in gone]
+
+    def lose(self, lost: list[Sent]) -> None:
+        self.sent = [one for one in self.sent if one not in lost]
+        self.lost += lost
+
+    def has_lost(self) -> bool:
+        """Whether days have rows of lost responses."""
+        return any(self.left(rows) for file in self.files.values() for _, rows in file.values())
 
 
 def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:
@@ -125,42 +138,45 @@ def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:
     return account, record[NUMBER[book]], time and str(time), *(record[x] for x in names)
 
 
-def _repeats(one: Sent, last: Sent | None) -> bool:
-    """Whether a response is the one before it again: the rows remain those of the first."""
-    return bool(last and not one.only and one.day == last.day and one.records == last.records)
+def _step(state: list[Row], one: Sent, day: str, beside: list[tuple[Sent, int]]) -> list[Row]:
+    """The rows after a response: of two rows of a record the later one stays.
 
-
-def _step(
-    state: list[tuple[Sent, Record]], one: Sent, day: str, kept: set[tuple[int, int]]
-) -> list[tuple[Sent, Record]]:
-    number = NUMBER[one.book]
+    Rows that stood beside each other leave each other alone.
+    """
     here = [record for record in one.records if one.day_of(record) == day]
-    left = []
-    for owner, old in state:
-        if old[number] in (None, "", "0"):
-            is_gone = old in here
-        else:
-            shown_now = [record for record in here if record[number] == old[number]]
-            before = [record for _, record in state if record[number] == old[number]]
-            is_gone = any(
-                _same(one.book, old, new, is_single=len(shown_now) == 1 == len(before))
-                for new in shown_now
-            )
-            if not is_gone and not owner.is_dated(old):
-                is_gone = any(
-                    all(
-                        old[name] in (None, new[name]) for name in (*IDENTITY[one.book], "txn_type")
-                    )
-                    for new in one.records
-                    if one.day_of(new) != day and one.is_dated(new) and new[number] == old[number]
-                )
-        if not is_gone or (owner.filed, id(old)) in kept:
-            left.append((owner, old))
-    return left + [(one, record) for record in here]
+    gone: list[Row] = []
+    new: list[Row] = []
+    for record in one.records:
+        is_later = True
+        known = [row for row in state if _key(one, row[1]) == _key(one, record)]
+        is_single = len(known) == 1 == sum(_key(one, x) == _key(one, record) for x in here)
+        for owner, old in known:
+            if {(owner, id(old)), (one, id(record))} <= set(beside):
+                continue
+            if one.day_of(record) != day:
+                is_same = one.is_dated(record) and not owner.is_dated(old)
+                is_same = is_same and _same(one, old, record, (old,), sided=True)
+            elif is_single:
+                is_same = _same(one, old, record, (old, record), sided=False)
+            else:
+                is_same = _same(one, old, record, (), sided=True)
+            if is_same:
+                is_later = is_later and owner.at <= one.at
+                gone += [(owner, old)] if owner.at <= one.at else []
+        if is_later and one.day_of(record) == day:
+            new.append((one, record))
+    return [row for row in state if not any(row[0] is x[0] and row[1] is x[1] for x in gone)] + new
 
 
-def _same(book: str, old: Record, new: Record, *, is_single: bool) -> bool:
-    names = IDENTITY[book]
-    if not is_single:
-        return all(old[name] == new[name] for name in (*names, "txn_type"))
-    return all(old[name] == new[name] or None in (old[name], new[name]) for name in names)
+def _key(one: Sent, record: Record) -> Any:
+    """The number of a record, or all its values if it has none."""
+    number = record[NUMBER[one.book]]
+    return sorted(record.items(), key=str) if number in (None, "", "0") else number
+
+
+def _same(one: Sent, old: Record, new: Record, partial: tuple[Record, ...], *, sided: bool) -> bool:
+    """Whether fields are equal; those that one of some records lacks do not count."""
+    return all(
+        old[name] == new[name] or any(record[name] is None for record in partial)
+        for name in (*IDENTITY[one.book], *["txn_type"] * sided)
+    )

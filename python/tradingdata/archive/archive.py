@@ -342,7 +342,7 @@ class Archive:
         copy = store_of(target, os.getpid())
         remarks: list[str] = []
         with explained(target, "write"):
-            self._store.copy_to(copy, self._ingest.decoder, remarks)
+            self._store.copy_to(copy, remarks)
         _warn(remarks)
         same, _ = self.__reduce__()
         return same(target)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 Error: type[Exception] = duckdb.Error
+# What reading a damaged file raises: a RuntimeError for text that is not UTF-8.
+UNREADABLE = (duckdb.Error, OSError, ValueError, TypeError, RuntimeError)
 _OPEN_DATABASES = 5  # the open one, and those that can read the files of a query
 _GROUP = 20_480  # rows of a row group
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
@@ -88,6 +90,8 @@ def connection(paths: Iterable[str] | None = None) -> Iterator[Any]:
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
+            if isinstance(error, duckdb.FatalException):  # a damaged file can end the database
+                _shared.cache_clear()
             redacted(error)
             raise
 
@@ -154,7 +158,7 @@ def write(
 @contextmanager
 def unless_damaged() -> Iterator[None]:
     """Ends a block where a file cannot be read."""
-    with suppress(OSError, duckdb.Error):
+    with suppress(*UNREADABLE):
         yield
 
 

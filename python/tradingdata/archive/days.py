@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta, tzinfo
 from hashlib import sha256
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -19,13 +20,13 @@ from ..books.book import OrderBook, TradeBook
 from ..books.issues import decode_issues
 from ..table.rows import on_clock, row_type, with_extra
 from . import databases
-from .fold import Part, Row, fold
+from .fold import Fact, Part, Row, fold
 from .folder import FORMAT, Json
-from .responses import Entry
+from .responses import Entry, Folded, Log, folded_of
 
 StoredBook = TradeBook | OrderBook
-# What yields responses with their bodies.
-Bodies = Callable[[Iterable[Entry]], Iterator[tuple[Entry, bytes | None]]]
+# What yields responses with their rows; None for one that cannot be read.
+Tables = Callable[[Iterable[Entry]], Iterator[tuple[Entry, _core.Slice | None]]]
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 BOOKS = ("orders", "trades")
@@ -85,16 +86,6 @@ class Damaged(Exception):
     """A file of a day is not as it was written."""
 
 
-class Fact(NamedTuple):
-    """What a day has of a row beside the record; times are microseconds since 1970, in UTC."""
-
-    account: str
-    fetch_id: str
-    received_at: int | None
-    last_seen: int | None
-    sent: str | None
-
-
 class Source(NamedTuple):
     """The rows of a response or of a day's file, with the facts of each."""
 
@@ -111,9 +102,9 @@ class Note(NamedTuple):
         rows: Its number of rows.
         digest: That of its rows.
         lost: Whether values did not fit, so that ``sent`` has texts.
-        erased: The number of erasures that were known.
-        folded: The number and the digest of the responses that were folded, by account; -1 and
-            nothing if only rows of lost responses are there.
+        folded: What names the responses that it has folded, by account; nothing of an account of
+            which a body could not be read.
+        orphans: The ids of lost responses of which it has rows, by account.
     """
 
     book: str
@@ -121,15 +112,13 @@ class Note(NamedTuple):
     rows: int
     digest: str
     lost: bool
-    erased: int
-    folded: dict[str, tuple[int, str]]
+    folded: dict[str, Folded]
+    orphans: dict[str, list[str]]
 
-    def has(self, wanted: dict[str, list[Entry]], erased: int) -> bool:
-        """Returns whether a day is the fold of some responses, by account, with some erasures."""
-        if any(self.folded.get(x, _NOTHING) != digest_of(wanted[x]) for x in wanted):
-            return False
-        strange = {x: self.folded[x] for x in self.folded.keys() - wanted.keys()}
-        return not strange or (erased == self.erased and set(strange.values()) == {_LOST})
+    def is_current(self, log: Log) -> bool:
+        """Returns whether a day is the fold of all its responses."""
+        are_lost = all(log.is_lost(x) for lost in self.orphans.values() for x in lost)
+        return are_lost and self.folded == log.folded(self.book, self.day, self.orphans)
 
     def __str__(self) -> str:
         return json.dumps({"tradingdata": FORMAT} | self._asdict())
@@ -140,15 +129,6 @@ class Day(NamedTuple):
 
     rows: Source
     note: Note
-
-
-def digest_of(entries: Sequence[Entry]) -> tuple[int, str]:
-    """Returns what names some responses: their number, and a digest of their ids."""
-    ids = "\n".join(entry.id for entry in entries)
-    return len(entries), sha256(ids.encode()).hexdigest()[:32]
-
-
-_NOTHING, _LOST = digest_of([]), (-1, "")
 
 
 # -- responses --
@@ -169,7 +149,7 @@ class Decoder(NamedTuple):
         """Returns the rows of a body, with naive times of the archive's zone."""
         record, label = KINDS[entry.book]._record, entry.account
         decode = _core.decode_list if entry.written else _core.decode_book
-        rows = decode(record, body, False, self.keep, label, written=entry.written)
+        rows = decode(record, body, False, self.keep, label, written=bool(entry.written))
         if entry.zone is not None:
             from .._util.time_zones import zone_of_text
 
@@ -178,13 +158,16 @@ class Decoder(NamedTuple):
 
     def book(self, entry: Entry, body: bytes) -> Source:
         """Returns the rows of a response, with their facts."""
-        table = self.table(entry, body)
-        seen = entry.received_at if entry.is_complete else None
-        fact = Fact(entry.account, entry.id, entry.received_at, seen, None)
-        facts: Sequence[Fact] = [fact] * len(table)
-        if sent := sent_texts(table):
-            facts = [fact._replace(sent=text) for text in sent]
-        return Source(table.with_extra_column(_TYPES[entry.book]), facts)
+        return source_of(entry, self.table(entry, body))
+
+
+def source_of(entry: Entry, table: _core.Slice) -> Source:
+    """Returns the rows of a response, with their facts."""
+    seen = entry.received_at if entry.is_complete else None
+    fact = Fact(entry.account, entry.id, entry.received_at, seen, None)
+    sent = sent_texts(table)
+    facts = [fact._replace(sent=text) for text in sent] if sent else [fact] * len(table)
+    return Source(table.with_extra_column(_TYPES[entry.book]), facts)
 
 
 def sent_texts(table: _core.Slice) -> list[str | None]:
@@ -242,182 +225,94 @@ def _rows(book: str, source: Source) -> list[Row]:
             keys[place] = values
     identities, nothing = zip(*others, strict=True), (None,) * len(times)
     dated = (known != nothing for known in zip(*times, strict=True))
-    return [
-        Row(key, identity, side, has_time, fact.last_seen, source, place)
-        for place, (key, identity, side, has_time, fact) in enumerate(
-            zip(keys, identities, sides, dated, source.facts, strict=True)
-        )
-    ]
+    columns = keys, identities, sides, dated, source.facts, repeat(table), count()
+    return list(map(Row._make, zip(*columns, strict=False)))
 
 
-def part_of(decoder: Decoder, entry: Entry, body: bytes, day: str) -> Part:
+def part_of(entry: Entry, table: _core.Slice, day: str) -> Part:
     """Returns the part of a response that concerns a day."""
-    source = decoder.book(entry, body)
-    rows = _rows(entry.book, source)
+    rows = _rows(entry.book, source_of(entry, table))
     if entry.rows.keys() == {day}:
         return Part(rows)
-    names, _, _ = days_of(
-        entry.book, source.table, entry.day, has_time=entry.received_at is not None
-    )
-    days = names()
+    names, _, _ = days_of(entry.book, table, entry.day, has_time=entry.received_at is not None)
+    pairs = list(zip(rows, names(), strict=True))
     return Part(
-        [row for row, name in zip(rows, days, strict=True) if name == day],
-        [row for row, name in zip(rows, days, strict=True) if name != day and row.dated],
+        [row for row, name in pairs if name == day],
+        [row for row, name in pairs if name != day and row.dated],
     )
 
 
 # -- days --
 
 
-def folded(
-    book: str,
-    day: str,
-    old: Day | None,
-    wanted: dict[str, list[Entry]],
-    known: Callable[[str], bool],
-    erased: int,
-    bodies: Bodies,
-    decoder: Decoder,
-) -> tuple[Day, int, int]:
+def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tuple[Day, int, int]:
     """Returns a day after its responses, and the numbers of orphans and of unreadable responses.
 
-    Orphans are rows of responses that are lost or cannot be read.
-
-    The newest response is folded onto what there is. A late one, or one that does not count any
-    more, has the account's day folded again from the bodies. Then rows of responses that are lost
-    stay, at the time at which they were received, and replace none beside which they stood. A day
-    that lacks a body is not said to have folded its responses, so that it is folded again once the
-    body is restored.
+    Orphans are rows of responses that are lost or cannot be read. New responses are folded onto
+    what there is. If one is late or does not count any more, or if there are orphans, the account's
+    day is folded again from the bodies.
 
     Args:
         book: The book.
         day: The day.
         old: What there is of it.
-        wanted: The responses of which it is the fold, in their order, by account.
-        known: Whether a response is in the log, or was withdrawn or erased.
-        erased: The number of erasures.
-        bodies: What yields responses with their bodies.
-        decoder: What decodes them.
+        log: The log.
+        read: What yields responses with their rows.
     """
-    places: dict[str, list[int]] = {}
-    for place, fact in enumerate(old.rows.facts if old else ()):
-        places.setdefault(fact.account, []).append(place)
+    file: dict[str, list[Row]] = {}
+    for row in _rows(book, old.rows) if old else ():
+        file.setdefault(row.fact.account, []).append(row)
     done = old.note.folded if old else {}
+    folded, lost = log.folded(book, day).copy(), old.note.orphans if old else {}
     rows: list[Row] = []
-    notes: dict[str, tuple[int, str]] = {}
-    orphans = 0
-    unread: list[str] = []  # the account of each response without a body
+    orphans: dict[str, list[str]] = {}
+    unread: set[str] = set()
 
-    def noted(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | None]]:
-        for entry, body in bodies(entries):
-            if body is None:
-                unread.append(entry.account)
-            yield entry, body
+    def parts(entries: Iterable[Entry]) -> Iterator[Part]:
+        for entry, table in read(entries):
+            if table is None:
+                unread.add(entry.id)
+                folded.pop(entry.account, None)
+            else:
+                yield part_of(entry, table, day)
 
-    for account in sorted({*wanted, *places, *done}):
-        entries, before = wanted.get(account, []), done.get(account, _NOTHING)
-        state = _part_of_day(book, old, places.get(account, [])) if old else []
-        fresh = entries[before[0] :]
-        # Without any, all rows are of lost responses, which may have been erased since.
-        is_prefix = before[0] > 0 and before == digest_of(entries[: before[0]])
-        if is_prefix and (not fresh or _newest(state) <= fresh[0].order[0]):
-            parts: Iterator[Part] = (
-                part_of(decoder, entry, body, day)
-                for entry, body in noted(fresh)
-                if body is not None
-            )
-            after = fold(parts, state)
-        else:
-            after, left = _folded_again(day, state, entries, known, noted, decoder)
-            orphans += left
+    for account in sorted(log.effective(book, day).keys() | file.keys()):
+        state, entries = file.get(account, []), log.of_account(book, day, account)
+        owners = {row.fact.fetch_id for row in state}
+        count, digest = done.get(account, (0, ""))
+        is_prefix = (count, digest) == folded_of(entries[:count]) and account not in lost
+        if is_prefix and owners <= log.entries.keys():
+            rows += fold(parts(entries[count:]), state)
+            continue
+        known = read(entry for entry in entries if entry.id in owners)
+        gone = {entry.id for entry, table in known if table is None}
+        gone |= {owner for owner in owners if log.is_lost(owner)}
+        left = [row for row in state if row.fact.fetch_id in gone]
+        if left:
+            entries = log.of_account(book, day, account, repeats=True)
+        after = fold(parts(entries), left, {row.name for row in state} if left else ())
+        if kept := {row.fact.fetch_id for row in after if log.is_lost(row.fact.fetch_id)}:
+            orphans[account] = sorted(kept)
         rows += after
-        if account in wanted or after:
-            is_whole = account in wanted and account not in unread
-            notes[account] = digest_of(entries) if is_whole else _LOST
+    folded = {x: named for x, named in log.folded(book, day, orphans).items() if x in folded}
     source = _joined(book, rows)
-    lost = any(fact.sent is not None for fact in source.facts)
-    note = Note(book, day, len(rows), rows_digest(source, _names(book)), lost, erased, notes)
-    return Day(source, note), orphans, len(unread)
-
-
-def _newest(state: Sequence[Row]) -> int:
-    return max((_fact(row).received_at or -1 for row in state), default=-1)
-
-
-def _part_of_day(book: str, day: Day, places: list[int]) -> list[Row]:
-    facts = [day.rows.facts[place] for place in places]
-    table = day.rows.table
-    if len(places) < len(table):
-        table = table.take(places)
-    return _rows(book, Source(table, facts)) if places else []
-
-
-def _folded_again(
-    day: str,
-    state: Sequence[Row],
-    entries: Sequence[Entry],
-    known: Callable[[str], bool],
-    bodies: Bodies,
-    decoder: Decoder,
-) -> tuple[list[Row], int]:
-    """Returns the rows of an account's day from the bodies, and the number of rows of others."""
-    unreadable: set[str] = set()
-    pending: dict[str, list[Row]] = {}  # of responses that are lost
-    for row in state:
-        pending.setdefault(_fact(row).fetch_id, []).append(row)
-    # A body that cannot be read is noticed when its turn comes, so its rows wait until then.
-    left = sorted(
-        ((_fact(rows[0]).received_at or -1, identity) for identity, rows in pending.items()),
-    )
-    lost = [(at, identity) for at, identity in left if not known(identity)]
-    beside = {_name(row) for row in state}
-
-    def rest(identity: str) -> Part:
-        return Part(pending[identity], (), lambda row: _name(row) in beside)
-
-    def parts() -> Iterator[Part]:
-        waiting = list(lost)
-        for entry, body in bodies(entries):
-            while waiting and waiting[0][0] <= entry.order[0]:
-                yield rest(waiting.pop(0)[1])
-            if body is not None:
-                yield part_of(decoder, entry, body, day)
-            elif entry.id in pending:
-                unreadable.add(entry.id)
-                yield rest(entry.id)
-        for _, identity in waiting:
-            yield rest(identity)
-
-    rows = fold(parts())
-    kept = {identity for _, identity in lost} | unreadable
-    orphans = sum(_fact(row).fetch_id in kept for row in rows)
-    return rows, orphans
-
-
-def _name(row: Row) -> tuple[Any, ...]:
-    """Returns what tells a row of a day from all others but equal ones."""
-    return _fact(row).fetch_id, row.key, row.identity, row.side
-
-
-def _fact(row: Row) -> Fact:
-    fact: Fact = row.source.facts[row.place]
-    return fact
+    cut = any(fact.sent is not None for fact in source.facts)
+    digest = rows_digest(source, _names(book))
+    note = Note(book, day, len(rows), digest, cut, folded, orphans)
+    left_over = unread.union(*orphans.values())
+    return Day(source, note), sum(x.fetch_id in left_over for x in source.facts), len(unread)
 
 
 def _joined(book: str, rows: Sequence[Row]) -> Source:
     """Returns rows of several sources as one."""
-    by_source: dict[int, list[Row]] = {}
+    by_table: dict[int, list[Row]] = {}
     for row in rows:
-        by_source.setdefault(id(row.source), []).append(row)
+        by_table.setdefault(id(row.table), []).append(row)
     tables, facts = [], []
-    for some in by_source.values():
-        table, places = some[0].source.table, [row.place for row in some]
-        is_all = places == list(range(len(table)))
-        tables.append(table if is_all else table.take(places))
-        for row in some:
-            fact = _fact(row)
-            is_same = fact.last_seen == row.last_seen
-            facts.append(fact if is_same else fact._replace(last_seen=row.last_seen))
+    for some in by_table.values():
+        table, places = some[0].table, [row.place for row in some]
+        tables.append(table if places == list(range(len(table))) else table.take(places))
+        facts += [row.fact for row in some]
     if not tables:
         return Source(empty(book), ())
     return Source(tables[0] if len(tables) == 1 else _core.join(tables), facts)
@@ -512,7 +407,7 @@ def notes_of(connection: Any, paths: Sequence[str]) -> dict[str, Note]:
 def _note(path: str, text: str) -> Note:
     try:
         values: Json = json.loads(text)
-        folded_by = {label: (n, digest) for label, (n, digest) in values["folded"].items()}
+        folded_by = {label: (count, digest) for label, (count, digest) in values["folded"].items()}
         values = {name: values[name] for name in Note._fields} | {"folded": folded_by}
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Damaged(f"{path} has no valid note") from error
@@ -526,10 +421,11 @@ def read(path: str, note: Note) -> Day:
         Damaged: Its rows are not those that were written.
     """
     book = note.book
-    with databases.connection() as opened:
-        try:
+    try:
+        with databases.connection() as opened:
             opened.execute(f"CREATE TEMP TABLE _td_day AS FROM {databases.parquet([path])}")
-            known = _columns(opened)  # one of an earlier version may have fewer
+            # One of an earlier version may have fewer columns.
+            known = {row[0] for row in opened.execute("DESCRIBE _td_day").fetchall()}
             fields = [name for name in _names(book) if name in known]
             table = _core.from_arrow(
                 _TYPES[book], opened.sql(f"SELECT account, {', '.join(fields)} FROM _td_day"), True
@@ -538,13 +434,12 @@ def read(path: str, note: Note) -> Day:
                 """SELECT coalesce(account, ''), fetch_id, epoch_us(received_at),
                 epoch_us(last_seen), sent FROM _td_day"""
             ).fetchall()
-        except (databases.Error, OSError, ValueError, TypeError) as error:
-            raise Damaged(f"{path}: {' '.join(databases.redacted(error).split())[:200]}") from error
-    source = Source(table, [Fact(*row) for row in facts])
+    except databases.UNREADABLE as error:
+        raise Damaged(f"{path}: {' '.join(databases.redacted(error).split())[:200]}") from error
+    shared = {row: Fact(*row) for row in set(facts)}
+    source = Source(table, [shared[row] for row in facts])
     if len(facts) != note.rows or rows_digest(source, fields) != note.digest:
         raise Damaged(f"{path} has other rows than were written")
-    return Day(source, note._replace(digest=rows_digest(source, _names(book))))
-
-
-def _columns(connection: Any) -> set[str]:
-    return {row[0] for row in connection.execute("DESCRIBE _td_day").fetchall()}
+    if fields != _names(book):
+        note = note._replace(digest=rows_digest(source, _names(book)))
+    return Day(source, note)

@@ -81,7 +81,9 @@ class Arrivals:
                     failure = error
                     self.fail(account, error)
                 response = None if book is None else book.response
-                at = response.received_at if response else datetime.now(UTC)
+                # The sandbox's clock is that of its books, also for a failure.
+                at = response.received_at if response else getattr(failure, "_received_at", None)
+                at = at or datetime.now(UTC)
                 received.append(Received(name, account, "fetch", at, book, failure))
         finally:
             self._put(received)

@@ -2,35 +2,62 @@
 
 Open this file first. Everything else stores responses, finds those of a day, and shows the rows
 that `fold` gives for them, for one account and one book at a time.
+
+Of two rows of one record, the one that was received later stays. If responses were lost, the fold
+begins with the rows that the day's file has of them; two rows that are both in that file leave each
+other alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 
+class Fact(NamedTuple):
+    """What a day has of a row beside the record; times are microseconds since 1970, in UTC.
+
+    Attributes:
+        account: The label of its account, or nothing.
+        fetch_id: The id of the response that showed it last.
+        received_at: When that was received, if it is known.
+        last_seen: When a complete response showed it last; None for a row of partial books.
+        sent: Its text as it was sent, if values of it did not fit.
+    """
+
+    account: str
+    fetch_id: str
+    received_at: int | None
+    last_seen: int | None
+    sent: str | None
+
+
 class Row(NamedTuple):
-    """A row of a response, with what the fold has to know of it.
+    """A row of a response or of a day's file, with what the fold has to know of it.
 
     Attributes:
         key: Its number (of the trade, of the order); the tuple of all its values if it has none.
         identity: The other fields that tell the records of one number apart.
         side: Buy or sale, which a correction may change.
         dated: Whether it has a time of its own.
-        last_seen: When a complete response showed it last; None for a row of a partial book.
-        source: The response, which has its values.
-        place: Its place in the response.
+        fact: The response that it is of.
+        table: The table with its values.
+        place: Its place in the table.
     """
 
     key: Any
     identity: tuple[Any, ...]
     side: Any
     dated: bool
-    last_seen: int | None
-    source: Any
+    fact: Fact
+    table: Any
     place: int
+
+    @property
+    def name(self) -> tuple[Any, ...]:
+        """What tells it from all other rows but those that share its fate."""
+        return self.fact.fetch_id, self.key, self.identity, self.side, self.dated
 
 
 class Part(NamedTuple):
@@ -38,23 +65,29 @@ class Part(NamedTuple):
 
     Attributes:
         rows: Its rows of the day.
-        elsewhere: Its rows of other days.
-        stays: Whether a row is not replaced: what is left of a lost response stood beside it.
+        elsewhere: Its rows of other days that have a time.
     """
 
     rows: Sequence[Row]
     elsewhere: Sequence[Row] = ()
-    stays: Callable[[Row], bool] | None = None
 
 
-def fold(parts: Iterable[Part], state: Sequence[Row] = ()) -> list[Row]:
-    """Returns the rows of a day after some more responses, the oldest first."""
+def fold(
+    parts: Iterable[Part], state: Sequence[Row] = (), file: Collection[Any] = ()
+) -> Sequence[Row]:
+    """Returns the rows of a day after some more responses, the oldest first.
+
+    Args:
+        parts: What the responses have of the day.
+        state: The rows before them.
+        file: The names of all rows of the day's file, if the state is what it has of lost ones.
+    """
     for part in parts:
-        state = step(state, part)
-    return list(state)
+        state = step(state, part, file)
+    return state
 
 
-def step(state: Sequence[Row], part: Part) -> Sequence[Row]:
+def step(state: Sequence[Row], part: Part, file: Collection[Any] = ()) -> Sequence[Row]:
     """Returns the rows of a day after one more response.
 
     A row of the response replaces the row of the same record. What the response lacks stays: an
@@ -64,31 +97,44 @@ def step(state: Sequence[Row], part: Part) -> Sequence[Row]:
     """
     if not state:
         return part.rows
-    known, counts = _places(state), Counter(row.key for row in part.rows)
+    places: dict[Any, list[int]] = {}
+    for place, row in enumerate(state):
+        places.setdefault(row.key, []).append(place)
+    counts = Counter(row.key for row in part.rows)
     gone: set[int] = set()
     rows = []
     for row in part.rows:
-        places = known.get(row.key, ())
-        is_single = len(places) == 1 == counts[row.key]
-        same = [place for place in places if _is_same(state[place], row, is_single=is_single)]
-        if part.stays is not None:
-            same = [place for place in same if not part.stays(state[place])]
-        gone.update(same)
-        if same and row.last_seen is None:
-            rows.append(row._replace(last_seen=state[same[0]].last_seen))
-        else:
-            rows.append(row)
+        known = places.get(row.key, ())
+        is_single = len(known) == 1 == counts[row.key]
+        seen, is_late = row.fact.last_seen, False
+        for place in known:
+            old = state[place]
+            if _is_same(old, row, is_single=is_single) and not _are_in(file, old, row):
+                if _is_later(old, row):
+                    is_late = True
+                else:
+                    gone.add(place)
+                    seen = seen or old.fact.last_seen
+        if not is_late:
+            is_seen = seen == row.fact.last_seen
+            rows.append(row if is_seen else row._replace(fact=row.fact._replace(last_seen=seen)))
     for row in part.elsewhere:
-        undated = (place for place in known.get(row.key, ()) if not state[place].dated)
-        gone.update(place for place in undated if _is_part(state[place], row))
+        undated = (place for place in places.get(row.key, ()) if not state[place].dated)
+        gone.update(
+            place
+            for place in undated
+            if _is_part(state[place], row) and not _is_later(state[place], row)
+        )
     return [row for place, row in enumerate(state) if place not in gone] + rows
 
 
-def _places(rows: Sequence[Row]) -> dict[Any, list[int]]:
-    places: dict[Any, list[int]] = {}
-    for place, row in enumerate(rows):
-        places.setdefault(row.key, []).append(place)
-    return places
+def _are_in(file: Collection[Any], *rows: Row) -> bool:
+    return bool(file) and all(row.name in file for row in rows)
+
+
+def _is_later(old: Row, new: Row) -> bool:
+    """Returns whether a row of the state was received later than one of a response."""
+    return (old.fact.received_at or 0) > (new.fact.received_at or 0)
 
 
 def _is_same(old: Row, new: Row, *, is_single: bool) -> bool:
@@ -97,12 +143,10 @@ def _is_same(old: Row, new: Row, *, is_single: bool) -> bool:
     A number that each of the two has once is one record unless a field that both have differs. If
     one of them has it more than once (legs, both sides of a trade with oneself), all must be equal.
     """
-    if not is_single:
-        return old.identity == new.identity and old.side == new.side
     if old.identity == new.identity:
-        return True
+        return is_single or old.side == new.side
     pairs = zip(old.identity, new.identity, strict=True)
-    return all(one == other or one is None or other is None for one, other in pairs)
+    return is_single and all(one == other or one is None or other is None for one, other in pairs)
 
 
 def _is_part(undated: Row, row: Row) -> bool:

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from .._core import Slice
 from .._util.time_zones import zone_as_text
 from ..display.text import counted
 from ..errors import ArchiveError, ConfigurationError
@@ -98,6 +99,9 @@ class Ingest:
     decoder: Decoder
     day_start: time
 
+    def __post_init__(self) -> None:
+        self.files.decoder = self.decoder
+
     def entry(self, entry: Entry, *, stored: bool | None = None, withdrawn: bool = False) -> Any:
         """Returns an entry of a response or failure as users see it."""
         by_day = entry.rows
@@ -128,9 +132,10 @@ class Ingest:
         """Stores an entry that is no response: the end of an account, or of responses."""
         with explained(self.files.root, "write"):
             entry = Entry(_new_id(), source=source, filed_at=_micros(datetime.now(UTC)), **facts)
-            self.files.responses.place([(entry, {})])
+            with self.files.lock:
+                self.files.place([(entry, {})], {})
             if fold:
-                self.files.settle(self.decoder, remarks, required=True)
+                self.files.settle(remarks, required=True)
 
     def check_label(self, unlabelled: bool, problem: str) -> None:
         """Raises ConfigurationError for records without a label beside others with one."""
@@ -160,7 +165,7 @@ class Ingest:
             failure = error if isinstance(error, ArchiveError) else failure
             failure.books = tuple(one.book for one in received if one.book is not None)
             raise failure from error.__cause__ or error
-        self.files.settle(self.decoder, remarks)
+        self.files.settle(remarks)
         self._check_clients(received, known, remarks)
         return entries
 
@@ -169,39 +174,42 @@ class Ingest:
     ) -> tuple[list[ArchiveFetch], set[str]]:
         """Places responses and failures in one file; also returns the labels that were known."""
         shown: list[ArchiveFetch] = []
-        new: list[tuple[Entry, Json]] = []
+        new: dict[str, tuple[Entry, Json]] = {}
         newest: dict[tuple[str, str, str], Entry] = {}
+        tables: dict[str, Slice] = {}
         with self.files.lock:
             log = self.files.log()
             labels = set(log.since)
             for arrival in received:
                 entry, more = self._entry_of(arrival, remarks)
-                known = log.find(entry) if entry.error is None else None
-                if known is not None:
-                    gone = log.is_withdrawn(known)
-                    shown.append(self.entry(known, stored=False, withdrawn=gone))
-                    if gone:
-                        remarks.append(
-                            f"a response of {entry.day} was withdrawn and stays so: add its book "
-                            "with another time (`at`) to have its records again"
-                        )
-                    continue
-                if entry.error is None:
+                if arrival.book is not None:
                     key = entry.account, entry.book, entry.day
                     last = newest.get(key) or _newest(log, entry)
+                    root = last and (last.repeats or last.id)
                     # A damaged or lost body is stored again.
-                    if last and _repeats(entry, last) and self._has_body(log, last):
-                        entry = entry._replace(repeats=last.repeats or last.id)
+                    if last and _repeats(entry, last) and (root in log.entries or root in new):
                         more = {}
+                        entry = self._with_days(entry._replace(repeats=root), last.rows)
+                    else:
+                        tables[entry.id] = self.decoder.table(entry, more["body"])
+                        entry = self._with_days(entry, self._days(entry, tables[entry.id], remarks))
+                    if known := log.find(entry):
+                        gone = log.is_withdrawn(known)
+                        shown.append(self.entry(known, stored=False, withdrawn=gone))
+                        if gone:
+                            remarks.append(
+                                f"a response of {entry.day} was withdrawn and stays so: add its "
+                                "book with another time (`at`) to have its records again"
+                            )
+                        continue
                     newest[key] = entry
-                new.append((entry, more))
+                new[entry.id] = entry, more
                 shown.append(self.entry(entry))
-            self.files.responses.place(new)
+            self.files.place(
+                list(new.values()),
+                {identity: tables[identity] for identity in tables if identity in new},
+            )
         return shown, labels
-
-    def _has_body(self, log: Log, entry: Entry) -> bool:
-        root = entry.repeats or entry.id
-        return root not in log.entries or log.place[root] in log.files
 
     def _entry_of(self, received: Received, remarks: list[str]) -> tuple[Entry, Json]:
         """Returns the entry of a response or failure, and the rest of its row."""
@@ -244,7 +252,7 @@ class Ingest:
         return self._with_body(entry, book, remarks)
 
     def _with_body(self, entry: Entry, book: StoredBook, remarks: list[str]) -> tuple[Entry, Json]:
-        """Returns the entry of a response with its days, its body and its issues."""
+        """Returns the entry of a response with its body and its issues."""
         if not self.decoder.keep and not book._rows.masked:
             book = book._unpacked(*book._packed(), keep_personal_data=False)
         zone = book._rows.zone
@@ -258,7 +266,10 @@ class Ingest:
             body = f"[{','.join(texts)}]".encode()
             more["issues"] = json.dumps([list(issue) for issue in book.issues])
         entry = entry._replace(sha256=sha256(body).hexdigest(), written=book.response is None)
-        table = self.decoder.table(entry, body)
+        return entry, more | {"body": body}
+
+    def _days(self, entry: Entry, table: Slice, remarks: list[str]) -> dict[str, int]:
+        """Returns the number of rows of each day."""
         has_time = entry.received_at is not None
         _, rows, wrong = days.days_of(entry.book, table, entry.day, has_time=has_time)
         if wrong:
@@ -266,19 +277,23 @@ class Ingest:
                 f"{wrong} of these {entry.book} have a time that cannot be right and are stored "
                 f"under {entry.day}: check their times"
             )
-        covered = self._covered(entry, rows)
-        names = sorted(covered | rows.keys()) or [entry.day]
-        entry = entry._replace(
+        return rows
+
+    def _with_days(self, entry: Entry, rows: dict[str, int]) -> Entry:
+        """Returns the entry of a response with its days."""
+        shown = {day for day in rows if rows[day]}
+        covered = self._covered(entry, shown)
+        names = sorted(covered | shown) or [entry.day]
+        return entry._replace(
             days=json.dumps({name: rows.get(name, 0) for name in names}),
             covered=" ".join(sorted(covered)),
         )
-        return entry, more | {"body": body}
 
-    def _covered(self, entry: Entry, rows: dict[str, int]) -> set[str]:
+    def _covered(self, entry: Entry, days_of_rows: set[str]) -> set[str]:
         """Returns the days of which a response has everything that there is."""
         if not entry.is_complete:
             return set()
-        covered = set(rows) if entry.book == "trades" else set()
+        covered = days_of_rows.copy() if entry.book == "trades" else set()
         at = self.time(entry.received_at)
         if at and (entry.book == "orders" or entry.day == str(at.date())):
             covered.add(entry.day)
@@ -313,7 +328,7 @@ def _newest(log: Log, entry: Entry) -> Entry | None:
 def _repeats(entry: Entry, last: Entry) -> bool:
     """Returns whether a response says the same as the one before it."""
     same = (entry.sha256, entry.day, entry.zone) == (last.sha256, last.day, last.zone)
-    return same and entry.order > last.order and any(entry.rows.values())
+    return same and entry.order > last.order and any(last.rows.values())
 
 
 def _new_id() -> str:

@@ -211,7 +211,7 @@ class Reader:
         self, book: str, span: Span, notes: list[str], volatile: Collection[str] = ()
     ) -> Found:
         with explained(self.store.root, "read", f"the {book} of {span}"), self.store.lock:
-            return self.store.find(book, span, self.decoder, notes, volatile)
+            return self.store.find(book, span, notes, volatile)
 
     def _rows(self, connection: Any, book: str, found: Found, span: Span) -> Rows:
         """Returns what was found of a book as a query, with the days in memory registered."""

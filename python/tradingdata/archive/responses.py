@@ -15,11 +15,14 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from .. import _core
+from ..table.rows import row_type
 from . import databases
 from .folder import RESPONSES, Folder, Json
 
 MARKS = ("retire", "withdraw", "erase")
 _BODIES = 16  # in memory at a time
+_FILES = 100  # read at a time
 
 # The columns of a file; the first ones are those of `Entry`.
 COLUMNS = {
@@ -88,10 +91,27 @@ class Entry(NamedTuple):
         return at, filed, self.sha256 or "", self.id
 
 
+_NUMBERS = ("TIMESTAMPTZ", "BOOLEAN")
+_ENTRIES = row_type(
+    "Entry",
+    [(name, "integer" if COLUMNS[name] in _NUMBERS else "text", "") for name in Entry._fields]
+    + [("filename", "text", "")],
+)
+
+
 @lru_cache(1024)  # of the responses of one day, many have the same text
 def _parsed(days: str) -> dict[str, int]:
     rows: dict[str, int] = json.loads(days)
     return rows
+
+
+Folded = tuple[int, str]  # the number of some responses, and a digest of their ids
+
+
+def folded_of(entries: Sequence[Entry]) -> Folded:
+    """Returns what names some responses."""
+    ids = "\n".join(entry.id for entry in entries)
+    return len(entries), sha256(ids.encode()).hexdigest()[:32]
 
 
 class Log:
@@ -115,6 +135,7 @@ class Log:
         # Responses of a night, by the day to which their receipt belongs, unless they cover it.
         self._nights: dict[tuple[str, str], dict[str, list[Entry]]] = {}
         self._effective: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+        self._folded: dict[tuple[str, str], dict[str, Folded]] = {}
 
     def update(self, listed: set[str], loaded: dict[str, list[Entry]]) -> None:
         """Takes the files that are listed now, those with new names as they were loaded."""
@@ -142,6 +163,10 @@ class Log:
         for entry in fresh:
             if entry.id not in self.erased:
                 self._add(entry)
+        if self._effective:
+            for key in {(entry.book, day) for entry in fresh for day in (*entry.rows, entry.day)}:
+                self._effective.pop(key, None)
+                self._folded.pop(key, None)
 
     def _add(self, entry: Entry) -> None:
         account, book = entry.account, entry.book
@@ -153,10 +178,8 @@ class Log:
         days = entry.rows
         for day in days:
             self.days.setdefault((book, day), {}).setdefault(account, []).append(entry)
-            self._effective.pop((book, day), None)
         if entry.received_at is not None and entry.day not in days:
             self._nights.setdefault((book, entry.day), {}).setdefault(account, []).append(entry)
-            self._effective.pop((book, entry.day), None)
         if not self.is_withdrawn(entry):
             last = max(days)
             self.since[account] = min(self.since.get(account, last), last)
@@ -182,23 +205,60 @@ class Log:
         )
         return sorted(counting, key=lambda entry: entry.order)
 
-    def effective(self, book: str, day: str) -> dict[str, list[Entry]]:
-        """Returns the responses of which a day is the fold, in their order, by account.
+    def days_of(self, book: str) -> set[str]:
+        """Returns the days of which there is a response."""
+        return {
+            day
+            for (name, day), accounts in self.days.items()
+            if name == book and any(x.error is None for known in accounts.values() for x in known)
+        }
 
-        One without rows, or with the body of the one before it, changes nothing and is left out.
+    def effective(self, book: str, day: str) -> dict[str, list[Entry]]:
+        """Returns the responses of which a day is the fold, in their order, by account."""
+        key = book, day
+        if key not in self._effective:
+            accounts = self.days.get(key, {})
+            self._effective[key] = {x: self.of_account(book, day, x) for x in accounts}
+        return self._effective[key]
+
+    def of_account(
+        self, book: str, day: str, account: str, *, repeats: bool = False
+    ) -> list[Entry]:
+        """Returns the responses of which an account's day is the fold, in their order.
+
+        One without rows changes nothing and is left out. So is one with the body of the one before
+        it, unless repeats are wanted, between which others were lost.
+        """
+        if not repeats and (book, day) in self._effective:
+            return self._effective[book, day].get(account, [])
+        chosen: list[Entry] = []
+        for entry in self.ordered(book, day, account):
+            is_repeat = chosen and (entry.sha256, entry.day) == (chosen[-1].sha256, chosen[-1].day)
+            if any(entry.rows.values()) and (repeats or not is_repeat):
+                chosen.append(entry)
+        return chosen
+
+    def folded(self, book: str, day: str, repeats: Iterable[str] = ()) -> dict[str, Folded]:
+        """Returns what names the responses of which a day is the fold, by account.
+
+        Args:
+            book: The book.
+            day: The day.
+            repeats: The accounts whose repeated responses count.
         """
         key = book, day
-        known = self._effective.get(key)
-        if known is None:
-            known = self._effective[key] = {}
-            for account in self.days.get(key, {}):
-                chosen = known[account] = []
-                last = None
-                for entry in self.ordered(book, day, account):
-                    if (entry.sha256, entry.day) != last and any(entry.rows.values()):
-                        chosen.append(entry)
-                        last = entry.sha256, entry.day
+        if key not in self._folded:
+            effective = self.effective(book, day)
+            self._folded[key] = {x: folded_of(effective[x]) for x in effective if effective[x]}
+        known = self._folded[key]
+        for account in repeats:
+            if entries := self.of_account(book, day, account, repeats=True):
+                known = known | {account: folded_of(entries)}
         return known
+
+    def is_lost(self, identity: str) -> bool:
+        """Returns whether a response is not there, although no mark removed it."""
+        return not any(identity in x for x in (self.entries, self.withdrawn, self.erased))
 
     def find(self, entry: Entry) -> Entry | None:
         """Returns the stored entry of the same response, also if it was withdrawn."""
@@ -239,48 +299,46 @@ class Responses:
 
     def _loaded(self, paths: Sequence[str]) -> tuple[dict[str, list[Entry]], dict[str, str]]:
         """Returns the entries of files, and what is wrong with those that cannot be read."""
-        with databases.connection() as opened:
+        with databases.unless_damaged(), databases.connection() as opened:
+            return self._read(opened, paths), {}
+        loaded: dict[str, list[Entry]] = {}
+        damaged: dict[str, str] = {}
+        for path in paths:
             try:
-                return self._read(opened, paths), {}
-            except (OSError, databases.Error, ValueError):
-                pass
-            loaded: dict[str, list[Entry]] = {}
-            damaged: dict[str, str] = {}
-            for path in paths:
-                try:
+                with databases.connection() as opened:
                     loaded |= self._read(opened, [path])
-                except (OSError, databases.Error, ValueError) as error:
-                    damaged[path] = " ".join(databases.redacted(error).split())[:200]
-            return loaded, damaged
+            except databases.UNREADABLE as error:
+                damaged[path] = " ".join(databases.redacted(error).split())[:200]
+        return loaded, damaged
 
     def _read(self, connection: Any, paths: Sequence[str]) -> dict[str, list[Entry]]:
-        if not paths:
-            return {}
         entries: dict[str, list[Entry]] = {path: [] for path in paths}
         by_place = {self.folder.path(*path.split("/")): entries[path] for path in paths}
         columns = (
             f"epoch_us({name})"
             if kind == "TIMESTAMPTZ"
-            else f"coalesce({name}, '')"
-            if name == "account"
+            else f"{name}::BIGINT"
+            if kind == "BOOLEAN"
             else name
             for name, kind in COLUMNS.items()
             if name in Entry._fields
         )
-        files = databases.parquet(by_place, ", filename = true")
-        known: dict[Any, Any] = {}
-        rows = connection.execute(f"SELECT filename, {', '.join(columns)} FROM {files}")
-        while chunk := rows.fetchmany(10_000):
-            for place, identity, *values in chunk:
-                shared = [known.setdefault(value, value) for value in values]
-                for at in (3, 4):  # times are almost never the same
-                    shared[at] = values[at]
-                shared[1] = shared[1] or ""
-                by_place[place].append(Entry(identity, *shared))
+        selected = ", ".join(
+            f"{column} AS {name}" for column, name in zip(columns, Entry._fields, strict=True)
+        )
+        places = list(by_place)
+        for start in range(0, len(places), _FILES):
+            files = databases.parquet(places[start : start + _FILES], ", filename = true")
+            # The core makes one object of a text that many rows have.
+            query = connection.sql(f"SELECT {selected}, filename FROM {files}")
+            table = _core.from_arrow(_ENTRIES, query, True)
+            *values, owners = (table.column(name) for name in (*Entry._fields, "filename"))
+            for place, entry in zip(owners, map(Entry, *values), strict=True):
+                by_place[place].append(entry)
         return entries
 
     def place(self, rows: Sequence[tuple[Entry, Json]]) -> None:
-        """Stores entries, each with its ``issues`` and its ``body``, in one file.
+        """Stores entries, each with its ``issues`` and its ``body``, in one file; hold the lock.
 
         When it returns, they outlast a loss of power, whatever happens to the days.
         """
@@ -295,7 +353,8 @@ class Responses:
         ]
         values = [[row.get(name) for row in content] for name in COLUMNS]
         query = f"SELECT {', '.join(columns)}"
-        self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
+        path = self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
+        self.log.update(self.log.files.keys() | {path}, {path: [entry for entry, _ in rows]})
 
     def _write(
         self, query: str, at: datetime, values: Sequence[Any] = (), kind: str = "single"

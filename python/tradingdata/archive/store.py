@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
+from .._core import Slice
 from ..errors import ArchiveError
 from . import databases, days
 from .coverage import Span
 from .days import BOOKS, Damaged, Day, Decoder, Note
-from .folder import RESPONSES, Folder, Signature, signature_of
-from .responses import Log, Responses
+from .folder import RESPONSES, Folder, Json, Signature, signature_of
+from .responses import Entry, Log, Responses
 
 PATIENCE = 30.0  # seconds that a writer waits for others before it leaves the day to them
 _NEWEST = 3  # days in which a client of another label is looked for
@@ -42,6 +44,15 @@ class Found(NamedTuple):
     replaced: list[str]
 
 
+class _File(NamedTuple):
+    """The file of a day, which may be absent."""
+
+    book: str
+    day: str
+    path: str
+    signature: Signature | None
+
+
 class Store:
     """The files of an archive; used by any number of threads at once.
 
@@ -49,12 +60,14 @@ class Store:
         root: The folder.
     """
 
+    decoder: Decoder  # that of the archive's settings
+
     def __init__(self, root: str) -> None:
         self.folder = Folder(root)
         self.responses = Responses(self.folder)
         self._lock, self._process = threading.RLock(), os.getpid()
         self._notes: dict[str, tuple[Signature, Note | None]] = {}
-        self._settled: dict[tuple[str, str], tuple[Signature, object]] = {}
+        self._decoded: dict[str, Slice] = {}  # of responses that were just placed
 
     @property
     def root(self) -> str:
@@ -74,243 +87,206 @@ class Store:
 
     # -- writing --
 
-    def settle(self, decoder: Decoder, remarks: list[str], *, required: bool = False) -> None:
+    def place(self, rows: Sequence[tuple[Entry, Json]], tables: dict[str, Slice]) -> None:
+        """Stores responses, some of which are decoded already; hold the lock."""
+        self.responses.place(rows)
+        self._decoded |= tables
+
+    def settle(self, remarks: list[str], *, required: bool = False) -> None:
         """Folds all responses that are not in their days yet.
 
         What keeps it from doing so is a remark, or raised if it is required.
         """
-        stored = "" if required else "stored, but not yet in its day"
         try:
             with self.folder.locked(PATIENCE, remarks) as is_held:
                 if is_held:
                     with self.lock:
-                        self._settle(decoder, remarks)
+                        self._settle(remarks)
                     return
             problem = f"other programs have held {self.root}/archive.lock for {PATIENCE:.0f} s"
         except (OSError, databases.Error, ArchiveError) as error:
             if required:
                 raise
             problem = " ".join(databases.redacted(error).split())[:400]
+        finally:
+            self._decoded = {}
         if required:
             raise ArchiveError(f"{problem}: try again", file=self.root)
-        remarks.append(f"{stored} ({problem}): the next `fetch` or `add` puts it there")
+        remarks.append(
+            f"stored, but not yet in its day ({problem}): the next `fetch` or `add` puts it there"
+        )
 
-    def _settle(self, decoder: Decoder, remarks: list[str]) -> None:
-        self._widen()
+    def _settle(self, remarks: list[str]) -> None:
+        if self.is_narrow():
+            self._widen()
         for _ in range(_ROUNDS):
             log = self.log()
             if log.erased:
                 self.responses.erase()
                 log = self.log()
-            listed = log.files.keys() | set()
+            listed = set(log.files)
             for book in BOOKS:
-                files = self.folder.days(book)
-                self._read_notes(files.values())
-                for day in sorted(files.keys() | self._days(book)):
-                    path, signature = files.get(
-                        day, (self.folder.path(book, f"{day}.parquet"), None)
-                    )
-                    wanted = log.effective(book, day)
-                    known = self._settled.get((book, day))
-                    if known is None or known[0] != signature or known[1] is not wanted:
-                        self._fold(book, day, path, signature, decoder, remarks)
-                        if current := signature_of(path):
-                            self._settled[book, day] = current, wanted
+                for file in self._days(book, self.folder.days(book)):
+                    if (day := self._unfolded(file, remarks)) is not None:
+                        self._put(day)
             if self.log().files.keys() == listed:
                 break
         self.responses.join(datetime.now(UTC))
         self.folder.sweep()
 
-    def _days(self, book: str) -> set[str]:
-        """Returns the days of which there is a response."""
-        log = self.responses.log
-        return {
-            day
-            for (name, day), accounts in log.days.items()
-            if name == book
-            and any(x.error is None for entries in accounts.values() for x in entries)
-        }
-
-    def _fold(
-        self,
-        book: str,
-        day: str,
-        path: str,
-        signature: Signature | None,
-        decoder: Decoder,
-        remarks: list[str],
-    ) -> None:
-        log = self.responses.log
-        note = self._note(book, day, path, signature, remarks) if signature else None
-        if note is None or not note.has(log.effective(book, day), len(log.erased)):
-            self._put(self._folded(book, day, path, note, decoder, remarks))
-
     def _put(self, day: Day) -> None:
         name = f"{day.note.day}.parquet"
         self.folder.put(lambda draft: days.write(draft, day), day.note.book, name)
 
-    def _folded(
-        self,
-        book: str,
-        day: str,
-        path: str,
-        note: Note | None,
-        decoder: Decoder,
-        remarks: list[str],
-    ) -> Day:
-        """Returns a day as it is to be; what is wrong is a remark."""
-        old, log = None, self.responses.log
-        if note is not None:
-            try:
-                old = days.read(path, note)
-            except Damaged as error:
-                remarks.append(f"{error}: it was folded again from its responses")
-        day_now, orphans, unread = days.folded(
-            book,
-            day,
-            old,
-            log.effective(book, day),
-            lambda identity: identity in log.entries or identity in log.erased,
-            len(log.erased),
-            self.responses.bodies,
-            decoder,
-        )
-        if orphans:
-            remarks.append(
-                f"{path} has {orphans} rows of responses that {self.root}/{RESPONSES} lacks or "
-                "that are damaged there: they are kept; restore a backup of that folder"
-            )
-        elif unread:
-            remarks.append(
-                f"{path} lacks the rows of {unread} responses, whose bodies are lost or damaged: "
-                f"restore a backup of {self.root}/{RESPONSES}"
-            )
-        return day_now
-
-    def _note(
-        self, book: str, day: str, path: str, signature: Signature, remarks: list[str]
-    ) -> Note | None:
-        """Returns the note of a file, or None with a remark if it is damaged."""
-        self._read_notes([(path, signature)])
-        note = self._notes[path][1]
-        if note is None or (note.book, note.day) != (book, day):
-            wrong = "damaged" if note is None else f"the file of the {note.book} of {note.day}"
-            remarks.append(f"{path} is {wrong}: it was folded again from its responses")
-            return None
-        return note
-
-    def _read_notes(self, files: Iterable[tuple[str, Signature]]) -> None:
-        fresh = [
-            (path, signature)
-            for path, signature in files
-            if self._notes.get(path, (None,))[0] != signature
-        ]
-        if not fresh:
-            return
-        with databases.connection() as opened:
-            for some in (fresh, *([one] for one in fresh)):
-                try:
-                    found = days.notes_of(opened, [path for path, _ in some])
-                except (databases.Error, OSError, Damaged, ValueError):
-                    found = {}
-                for path, signature in some:
-                    self._notes[path] = signature, found.get(path)
-                if all(self._notes[path][1] is not None for path, _ in fresh):
-                    break
-
-    def distrust(self, paths: Iterable[str]) -> bool:
-        """Returns whether some files are damaged, whose days are folded again from now on."""
-        is_any = False
-        for path in paths:
-            signature, note = self._notes[path]
-            if note is not None:
-                try:
-                    days.read(path, note)
-                except Damaged:
-                    self._notes[path] = signature, None
-                    is_any = True
-        return is_any
+    def is_narrow(self) -> bool:
+        """Returns whether files of days may lack columns, until a writer of this version comes."""
+        return bool((self.folder.settings() or {}).get("schema") != schema_of())
 
     def _widen(self) -> None:
         """Rewrites the days of a version with fewer fields, before one is written with more."""
         settings, schema = self.folder.settings() or {}, schema_of()
-        known = settings.get("schema", schema)
-        if known == schema:
-            return
-        if any(set(known[book]) - set(schema[book]) for book in BOOKS):
+        if any(set(settings["schema"][book]) - set(schema[book]) for book in BOOKS):
             raise ArchiveError(
                 f"{self.root} has fields that this version of tradingdata lacks: install the "
                 "version that wrote it, or a newer one",
                 file=self.root,
             )
         for book in BOOKS:
-            for path, signature in self.folder.days(book).values():
-                self._read_notes([(path, signature)])
-                if note := self._notes[path][1]:
+            for file in self._days(book, self.folder.days(book)):
+                if note := self._note(file):
                     with suppress(Damaged):
-                        day = days.read(path, note)
-                        self._put(day)
+                        self._put(days.read(file.path, note))
         self.folder.write_settings(settings | {"schema": schema})
 
-    def is_narrow(self) -> bool:
-        """Returns whether files of days may lack columns, until a writer of this version comes."""
-        return bool((self.folder.settings() or {}).get("schema") != schema_of())
+    # -- days --
+
+    def _days(self, book: str, files: dict[str, tuple[str, Signature]]) -> list[_File]:
+        """Returns the days that have a file or a response."""
+        log = self.responses.log
+        missing = log.days_of(book) - files.keys()
+        self._read_notes(files.values())
+        absent = {day: (self.folder.path(book, f"{day}.parquet"), None) for day in missing}
+        return [_File(book, day, *file) for day, file in sorted({**files, **absent}.items())]
+
+    def _unfolded(self, file: _File, remarks: list[str], *, always: bool = False) -> Day | None:
+        """Returns a day as it is to be, or None if its file is that, unless it is always wanted.
+
+        What is wrong is a remark.
+        """
+        log, old = self.responses.log, None
+        note = self._note(file)
+        if note is None and file.signature:
+            known = self._notes[file.path][1]
+            wrong = f"the file of the {known.book} of {known.day}" if known else "damaged"
+            remarks.append(f"{file.path} is {wrong}: it was folded again from its responses")
+        if note is not None:
+            if note.is_current(log) and not always:
+                return None
+            try:
+                old = days.read(file.path, note)
+            except Damaged as error:
+                remarks.append(f"{error}: it was folded again from its responses")
+        day, orphans, unread = days.folded(file.book, file.day, old, log, self._tables)
+        if orphans:
+            remarks.append(
+                f"{file.path} has {orphans} rows of responses that {self.root}/{RESPONSES} lacks "
+                "or that are damaged there: they are kept; restore a backup of that folder"
+            )
+        elif unread:
+            remarks.append(
+                f"{file.path} lacks the rows of {unread} responses, whose bodies are lost or "
+                f"damaged: restore a backup of {self.root}/{RESPONSES}"
+            )
+        return day
+
+    def _tables(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Slice | None]]:
+        """Yields responses with their rows, in order; None for one that is lost or damaged."""
+        for is_decoded, some in groupby(entries, lambda entry: entry.id in self._decoded):
+            if is_decoded:
+                yield from ((entry, self._decoded[entry.id]) for entry in some)
+            else:
+                for entry, body in self.responses.bodies(some):
+                    yield entry, None if body is None else self.decoder.table(entry, body)
+
+    def _note(self, file: _File) -> Note | None:
+        """Returns the note of a day's file, or None without a sound one."""
+        signature, note = self._notes.get(file.path, (None, None))
+        is_its = signature and note and (note.book, note.day) == (file.book, file.day)
+        return note if is_its and signature == file.signature else None
+
+    def _read_notes(self, files: Iterable[tuple[str, Signature]]) -> None:
+        fresh = {path: new for path, new in files if self._notes.get(path, (None,))[0] != new}
+        if not fresh:
+            return
+        for paths in ([*fresh], *([path] for path in fresh)):  # each alone if one is damaged
+            notes: dict[str, Note] = {}
+            with suppress(Damaged, *databases.UNREADABLE), databases.connection() as opened:
+                notes = days.notes_of(opened, paths)
+            self._notes.update((path, (fresh[path], notes.get(path))) for path in paths)
+            if len(notes) == len(fresh):
+                break
+
+    def distrust(self, paths: Iterable[str]) -> bool:
+        """Returns whether some files are damaged, whose days are folded again from now on."""
+        damaged = []
+        for path in paths:
+            signature, note = self._notes[path]
+            try:
+                if note is not None:
+                    days.read(path, note)
+            except Damaged:
+                self._notes[path] = signature, None
+                damaged.append(path)
+        return bool(damaged)
 
     # -- reading --
 
-    def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
-        """Returns the labels under which clients have rows in the newest days."""
-        files = sorted(self.folder.days(book).items())[-_NEWEST:]
-        labels: set[str] = set()
-        with databases.unless_damaged(), databases.connection() as opened:
-            for _, (path, _) in files:
-                query = f"""SELECT DISTINCT coalesce(account, '')
-                    FROM {databases.parquet([path])} WHERE list_contains($1, client_id)"""
-                labels.update(x for (x,) in opened.execute(query, [[*clients]]).fetchall())
-        return labels
-
     def find(
-        self,
-        book: str,
-        span: Span,
-        decoder: Decoder,
-        remarks: list[str],
-        volatile: Collection[str] = (),
+        self, book: str, span: Span, remarks: list[str], volatile: Collection[str] = ()
     ) -> Found:
         """Returns the days of a book that are read, with all that is stored; hold the lock.
 
         Args:
             book: The book.
             span: The days.
-            decoder: What decodes bodies.
             remarks: What is wrong is appended.
             volatile: Paths of files that others replace all the time, which are read into memory.
         """
         files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
         log = self.log()  # after the files, so that it has everything that these have
-        self._read_notes(files.values())
         in_place: dict[str, Signature] = {}
         rows: list[tuple[str, days.Rows]] = []
         lost = False
-        for day in sorted(files.keys() | {day for day in self._days(book) if span.has(day)}):
-            path, signature = files.get(day, ("", None))
-            note = self._note(book, day, path, signature, remarks) if signature else None
-            if (
-                note is not None
-                and signature
-                and path not in volatile
-                and note.has(log.effective(book, day), len(log.erased))
-            ):
-                if note.rows:
-                    in_place[path] = signature
-            else:
-                made = self._folded(book, day, path, note, decoder, remarks)
-                note = made.note
-                rows.append((day, days.Rows(book, made.rows)))
-            lost = lost or note.lost
+        for file in self._days(book, files):
+            if not span.has(file.day):
+                continue
+            day = self._unfolded(file, remarks, always=file.path in volatile)
+            note = day.note if day else self._note(file)
+            if day:
+                rows.append((file.day, days.Rows(book, day.rows)))
+            elif note and note.rows and file.signature:
+                in_place[file.path] = file.signature
+            lost = lost or bool(note and note.lost)
         for path, problem in log.damaged.items():
             remarks.append(f"{self.root}/{path} is damaged: restore a backup of it ({problem})")
         return Found(in_place, rows, lost, replaced(dict(files.values())))
+
+    def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
+        """Returns the labels under which clients have rows in the newest days."""
+        files = sorted(self.folder.days(book).items())[-_NEWEST:]
+        return _values(files, "coalesce(account, '')", "list_contains($1, client_id)", [*clients])
+
+    def ids_of(self, account: str) -> set[str]:
+        """Returns the ids of all of an account, also of what only days have; hold the lock."""
+        log, where = self.log(), "coalesce(account, '') = $1"
+        ids = {
+            entry.id
+            for entry in log.entries.values()
+            if entry.account == account and (entry.book or entry.source == "retire")
+        }
+        for book in BOOKS:
+            ids |= _values(self.folder.days(book).items(), "fetch_id", where, account)
+        return ids - log.erased
 
     # -- everything --
 
@@ -331,36 +307,29 @@ class Store:
                 "(it may be a copy of a day that a sync program made)"
                 for path in self.folder.strange(book)
             ]
-            for day, (path, signature) in sorted(self.folder.days(book).items()):
-                self._read_notes([(path, signature)])
-                note = self._notes[path][1]
+            for file in self._days(book, self.folder.days(book)):
+                note = self._note(file)
                 try:
-                    if note is None or (note.book, note.day) != (book, day):
-                        raise Damaged(f"{path} is damaged or of another day")
-                    rows += len(days.read(path, note).rows.facts)
+                    if note is None and file.signature:
+                        raise Damaged(f"{file.path} is damaged or of another day")
+                    if note is not None:
+                        rows += len(days.read(file.path, note).rows.facts)
                 except Damaged as error:
                     problems.append(
                         f"{error}: delete it, and the next fetch makes it again from its responses"
                     )
+                    continue
+                if note is None or not note.is_current(log):
+                    lacks = "is missing" if note is None else "lacks responses"
+                    problems.append(
+                        f"{file.path} {lacks}: the next `fetch` or `add` makes it again"
+                    )
         return rows, problems
 
-    def ids_of(self, account: str) -> set[str]:
-        """Returns the ids of all of an account, also of what only days have; hold the lock."""
-        log = self.log()
-        ids = {x.id for x in log.entries.values() if x.account == account and x.source != "erase"}
-        ids = {x for x in ids if log.entries[x].book or log.entries[x].source == "retire"}
-        for book in BOOKS:
-            for _, (path, _) in sorted(self.folder.days(book).items()):
-                with databases.unless_damaged(), databases.connection() as opened:
-                    query = f"""SELECT DISTINCT fetch_id FROM {databases.parquet([path])}
-                        WHERE coalesce(account, '') = $1"""
-                    ids.update(x for (x,) in opened.execute(query, [account]).fetchall())
-        return ids - log.erased
-
-    def copy_to(self, copy: Store, decoder: Decoder, remarks: list[str]) -> None:
+    def copy_to(self, copy: Store, remarks: list[str]) -> None:
         """Copies everything into another folder, where what is missing is then folded."""
-        settings = self.folder.settings() or {}
-        copy.folder.settled(settings, create=True, patience=PATIENCE)
+        copy.folder.settled(self.folder.settings() or {}, create=True, patience=PATIENCE)
+        copy.decoder = self.decoder
         with self._lock:
             # Days first, so that the responses have everything that these have.
             for book in BOOKS:
@@ -369,7 +338,19 @@ class Store:
             for path in sorted(self.log().files):
                 parts = path.split("/")
                 copy.folder.put(_content(self.folder.path(*parts)), *parts)
-        copy.settle(decoder, remarks, required=True)
+        copy.settle(remarks, required=True)
+
+
+def _values(
+    files: Iterable[tuple[str, tuple[str, Signature]]], column: str, where: str, value: Any
+) -> set[str]:
+    """Returns the values of a column in the files that can be read, in the rows that are meant."""
+    values: set[str] = set()
+    for _, (path, _) in files:
+        with databases.unless_damaged(), databases.connection() as opened:
+            query = f"SELECT DISTINCT {column} FROM {databases.parquet([path])} WHERE {where}"
+            values.update(x for (x,) in opened.execute(query, [value]).fetchall())
+    return values
 
 
 def replaced(files: Mapping[str, Signature]) -> list[str]:
