@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archive_engines import ENGINES, check_engines, of_duckdb
+from archive_engines import ENGINES, beside_writers, check_engines, of_duckdb
 from archive_writers import HERE, acknowledged, start_writer
 from archiving import DAY, DAYS, archive_with, clock, response, trade, trade_response
 from calls import at_once
@@ -99,7 +99,7 @@ def test_f142_killed_writers_lose_nothing_acknowledged(kills: int, tmp_path: Pat
                 found = archive.sql("SELECT account, count(*) FROM trades GROUP BY 1", DAY)
                 assert known <= {account for account, _ in found}
                 assert all(count == 20 for _, count in found)
-                of_duckdb(str(path), "trades")
+                assert set(beside_writers(of_duckdb, str(path)).values()) == {1}
             writer.kill()
         for writer in writers:
             assert writer.stdout is not None
