@@ -251,7 +251,7 @@ std::int64_t LotFold::last_time(std::int64_t before) const {
   return next == order_.rows.begin() ? INT64_MIN : time_of(*std::prev(next));
 }
 
-std::vector<OpenPart> LotFold::open(std::int64_t moment) const {
+std::vector<OpenPart> LotFold::parts_at(std::int64_t moment) const {
   std::vector<OpenPart> parts;
   std::vector<std::int64_t> place(lots_.size(), -1);
   const auto add = [&](std::int64_t number, std::int64_t quantity, int128 value) {
@@ -273,6 +273,11 @@ std::vector<OpenPart> LotFold::open(std::int64_t moment) const {
     const Lot& lot = lots_[at(number)];
     if (lot.left > 0 && lot.since < moment) add(number, lot.left, lot.value);
   }
+  return parts;
+}
+
+std::vector<OpenPart> LotFold::open(std::int64_t moment) const {
+  std::vector<OpenPart> parts = parts_at(moment);
   std::ranges::sort(parts, {},
                     [](const OpenPart& part) { return std::tuple(part.key, part.time, part.lot); });
   return parts;
@@ -298,7 +303,7 @@ std::vector<Unmatched> LotFold::unmatched(std::int64_t start, std::int64_t stop)
 
 std::vector<LotTotals> LotFold::totals(std::int64_t start, std::int64_t stop) const {
   std::vector<LotTotals> totals(keys());
-  for (const OpenPart& part : open(stop)) {
+  for (const OpenPart& part : parts_at(stop)) {
     LotTotals& own = totals[at(part.key)];
     const int sign = part.is_long ? 1 : -1;
     own.open = sum_of(own.open, sign * int128{part.quantity});

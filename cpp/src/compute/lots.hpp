@@ -154,6 +154,8 @@ class LotFold {
     void tidy();
   };
 
+  // What was open at a moment, in no order.
+  std::vector<OpenPart> parts_at(std::int64_t moment) const;
   // Closes lots of the other side, the oldest first.
   void close_lots(Lot& closing, Queue& queue);
   void trade(std::int64_t row);
