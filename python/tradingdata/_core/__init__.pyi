@@ -230,22 +230,8 @@ class Groups:
 
 @final
 class Client:
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        timeout: float,
-        connect_timeout: float,
-        attempts: int,
-        rate_limit: RateLimit | None,
-        proxy: str | None,
-        trust_env: bool,
-        ca_file: str,
-        ca_folders: str,
-        max_body: int,
-        strict: bool,
-        keep_personal_data: bool,
-    ) -> None: ...
+    # The options of client/options.py; the core raises for one that it lacks or does not know.
+    def __init__(self, **options: Any) -> None: ...
     @property
     def has_token(self) -> bool: ...
     @property

@@ -1,8 +1,7 @@
 """The options of both clients: signature, documentation and validation; and the CA roots.
 
 An option is declared here and nowhere else in Python: in the signature, in ``Args`` and in
-``CHECKS``. Profiles accept every option that a file can
-hold.
+``CHECKS``. Profiles accept every option that a file can hold.
 """
 
 from __future__ import annotations
