@@ -63,6 +63,7 @@ class History:
         self.ids: dict[str, Sent] = {}
         self.has_backup = False
         self.is_folded = True
+        self.has_lost_marks = False
         self.filed = 0
         self.written: dict[tuple[str, str], Any] = {}
         self.reopen()
@@ -83,7 +84,7 @@ class History:
             return None
         finally:
             self.written = dict(self.files().items() - files.items())
-        self.is_folded = True
+        self.is_folded, self.has_lost_marks = True, False
         return result
 
     def files(self) -> dict[tuple[str, str], tuple[int, int]]:
@@ -168,12 +169,12 @@ class History:
             self.settle()
 
     def damage(self) -> None:
-        """The file of a day, whose responses are there."""
+        """The file of a day, whose responses and marks are there."""
         pick = self.chance
         book, day = pick.choice([*NUMBER]), pick.choice(DAYS[:3])
         work = pick.choice(["cut", "zero", "gone"])
         path = self.path / book / f"{day}.parquet"
-        if path.exists() and not self.model.has_lost():
+        if path.exists() and not self.model.has_lost() and not self.has_lost_marks:
             content = path.read_bytes()
             path.unlink()
             if work != "gone":
@@ -197,11 +198,16 @@ class History:
             self.reopen()
 
     def lose(self) -> None:
-        """The newest responses, as if their folder were that of a backup; the days stay."""
-        if self.model.sent and self.is_folded:
+        """The newest responses, as if their folder were that of a backup, or a mark; days stay."""
+        log = self.archive._ingest.files.log()
+        marks = [x.id for x in log.entries.values() if x.source == "withdraw"]
+        if marks and self.is_folded and self.chance.random() < 0.5:
+            (self.path / log.place[self.chance.choice(marks)]).unlink()
+            self.is_folded, self.has_lost_marks = False, True
+            self.reopen()
+        elif self.model.sent and self.is_folded:
             since = self.chance.choice(self.model.sent).filed
             lost = [one for one in self.model.sent if one.filed >= since]
-            log = self.archive._ingest.files.responses.log
             for identity, one in self.ids.items():
                 if one in lost:
                     (self.path / log.place[identity]).unlink()

@@ -20,6 +20,7 @@ from archive_engines import check_engines
 from archiving import (
     archive_with,
     clock,
+    numbers,
     order,
     order_response,
     response,
@@ -185,6 +186,105 @@ def test_rows_of_lost_responses_take_part_at_their_time(root: Path) -> None:
         found = archive.trades(DAYS[-1], missing_ok=True).filter(trade_no="x")
         assert [row.quantity for row in found] == [wanted]
     assert len(archive.scan("trades", DAYS[0], DAYS[-1], missing_ok=True).fetchall()) == 61
+    check_engines(archive)
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+@pytest.mark.parametrize("work", ["withdraw", "erase"])
+def test_f183_rows_whose_body_is_damaged_can_be_removed(work: str, tmp_path: Path) -> None:
+    """Their day has been folded again since, of responses that are not all known."""
+    archive = archive_with(tmp_path, trade_response(trade("secret"), account="a"))
+    root = Path(archive.path)
+    (path,) = response_files(root)
+    _copy_of([path], path, "* REPLACE (encode('x') AS body)")
+    other = archive.add(trade_response(trade("2"), at="16:00", account="a"))
+    archive.withdraw(other.id)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    assert numbers(archive.trades(DAYS[-1], missing_ok=True)) == ["secret"]
+    if work == "erase":
+        archive.erase("a")
+    else:
+        archive.withdraw(archive.fetches()[0].id)
+    assert not len(archive.trades(DAYS[-1], missing_ok=True))
+    assert not any(b"secret" in file.read_bytes() for file in day_files(root))
+
+
+def test_f183_a_damaged_body_of_another_day_is_in_nobodys_way(tmp_path: Path) -> None:
+    """It is not joined, and what is stored and withdrawn has its days."""
+    books = [
+        response(td.TradeBook, [trade(number, DAYS[0])], clock(f"1{number}:00", DAYS[0]))
+        for number in "12"
+    ]
+    root = Path(archive_with(tmp_path, *books).path)
+    for path in response_files(root):
+        path.rename(path.with_name(f"2026-11-19{path.name[10:]}"))
+    damaged = response_files(root)[0]
+    content = bytearray(damaged.read_bytes())
+    ((start, size),) = _pages(damaged, "body")
+    content[start + size // 2 : start + size] = bytes(size - size // 2)
+    damaged.write_bytes(content)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    wrong = archive.add(trade_response(trade("7"), at="16:00"))
+    archive.withdraw(wrong.id)
+    assert damaged.exists()
+    with pytest.raises(td.ArchiveError, match="lacks the body of a response"):
+        archive.verify()
+    check_engines(archive)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda archive: archive.history("1"), lambda archive: archive.sql("FROM order_states")],
+    ids=["history", "order_states"],
+)
+def test_f135_a_state_whose_body_is_damaged_is_named(
+    read: Callable[[td.Archive], Any], tmp_path: Path
+) -> None:
+    states = [order_response(order("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
+    root = Path(archive_with(tmp_path, *states).path)
+    path = response_files(root)[0]
+    _copy_of([path], path, "* REPLACE (encode('x') AS body)")
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match="lacks the body of a response of 2026-11-20"):
+        found = read(archive)
+    assert len(found) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.* is damaged")
+@pytest.mark.parametrize("damage", ["gone", "cut"])
+def test_f183_a_lost_mark_is_named_and_written_again(damage: str, tmp_path: Path) -> None:
+    """What was withdrawn stays so, also when the same is fetched again; ducklake#52."""
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    root = Path(archive.path)
+    wrong = archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
+    before = response_files(root)
+    archive.withdraw(wrong.id)
+    (mark,) = {*response_files(root)} - {*before}
+    if damage == "gone":
+        mark.unlink()
+    else:
+        mark.write_bytes(mark.read_bytes()[:-9])
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match=f"lacks the mark that withdrew {wrong.id}"):
+        assert numbers(archive.trades(DAYS[-1])) == ["1"]
+    with pytest.raises(td.ArchiveError, match=r"mark|damaged"):
+        archive.verify()
+    store.store_of.cache_clear()
+    with pytest.warns(td.DataWarning, match="written again"):
+        again = td.Archive(root).add(trade_response(trade("1"), trade("2"), at="17:00"))
+    assert (again.stored, again.withdrawn) == (True, False)
+    mark.unlink(missing_ok=True)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    assert numbers(archive.trades(DAYS[-1])) == ["1", "2"]
+    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, False]
+    archive.verify()
+    archive.withdraw(again.id)
+    assert numbers(archive.trades(DAYS[-1])) == ["1"]
     check_engines(archive)
 
 
@@ -404,3 +504,15 @@ def _copy_of(paths: list[Path], target: Path, columns: str = "*") -> None:
         listed = [str(path) for path in paths]
         own.execute(f"CREATE TABLE copied AS SELECT {columns} FROM read_parquet({listed})")
         own.execute(f"COPY copied TO '{target}' (FORMAT parquet)")
+
+
+def _pages(path: Path, column: str) -> list[tuple[int, int]]:
+    """Where the values of a column begin in a file, and their number of bytes."""
+    import duckdb
+
+    with duckdb.connect() as own:
+        return own.execute(
+            """SELECT coalesce(dictionary_page_offset, data_page_offset), total_compressed_size
+            FROM parquet_metadata($1) WHERE path_in_schema = $2""",
+            [str(path), column],
+        ).fetchall()

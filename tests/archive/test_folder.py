@@ -280,6 +280,9 @@ def test_a_copy_is_an_archive_of_its_own(tmp_path: Path) -> None:
         assert numbers(archive.trades()) == ["1", "2"]
     with pytest.raises(td.ArchiveError, match="other files"):
         archive.copy(tmp_path / "copy/trades")
+    for known in (archive.path, copy.path):
+        with pytest.raises(td.ArchiveError, match="an archive already: copy to a folder that is"):
+            archive.copy(known)
 
 
 def test_a6_a_warning_that_is_an_error_costs_no_book(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ Tables = Callable[[Iterable[Entry]], Iterator[tuple[Entry, _core.Slice | None]]]
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 BOOKS = ("orders", "trades")
 EARLIEST, LATEST = date(1990, 1, 1), date(2200, 1, 1)
+UNKNOWN: Folded = (0, "")  # names no responses, not even none
 AHEAD = timedelta(366)  # a trade of a later day has a wrong time
 _DECLARED = {record["noun"][1]: record for record in _core.records()}
 # The fields that identify a record among those of its account and day; the first is its number.
@@ -102,9 +103,11 @@ class Note(NamedTuple):
         rows: Its number of rows.
         digest: That of its rows.
         lost: Whether values did not fit, so that ``sent`` has texts.
-        folded: What names the responses that it has folded, by account; nothing of an account of
-            which a body could not be read.
+        folded: What names the responses that it has folded, by account; `UNKNOWN` for an account of
+            which a body could not be read, which is folded again.
         orphans: The ids of lost responses of which it has rows, by account.
+        withdrawn: The ids of withdrawn responses without which it was folded; a mark of them that
+            is lost is written again.
     """
 
     book: str
@@ -114,11 +117,14 @@ class Note(NamedTuple):
     lost: bool
     folded: dict[str, Folded]
     orphans: dict[str, list[str]]
+    withdrawn: list[str]
 
     def is_current(self, log: Log) -> bool:
         """Returns whether a day is the fold of all its responses."""
+        key = self.book, self.day
         are_lost = all(log.is_lost(x) for lost in self.orphans.values() for x in lost)
-        return are_lost and self.folded == log.folded(self.book, self.day, self.orphans)
+        are_named = log.without.get(key, set()).issubset(self.withdrawn)
+        return are_lost and are_named and self.folded == log.folded(*key, self.orphans)
 
     def __str__(self) -> str:
         return json.dumps({"tradingdata": FORMAT} | self._asdict())
@@ -263,23 +269,24 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
     for row in _rows(book, old.rows) if old else ():
         file.setdefault(row.fact.account, []).append(row)
     done = old.note.folded if old else {}
-    folded, lost = log.folded(book, day).copy(), old.note.orphans if old else {}
+    lost = old.note.orphans if old else {}
     rows: list[Row] = []
     orphans: dict[str, list[str]] = {}
     unread: set[str] = set()
+    torn: dict[str, Folded] = {}
 
     def parts(entries: Iterable[Entry]) -> Iterator[Part]:
         for entry, table in read(entries):
             if table is None:
                 unread.add(entry.id)
-                folded.pop(entry.account, None)
+                torn[entry.account] = UNKNOWN
             else:
                 yield part_of(entry, table, day)
 
     for account in sorted(log.effective(book, day).keys() | file.keys()):
         state, entries = file.get(account, []), log.of_account(book, day, account)
         owners = {row.fact.fetch_id for row in state}
-        count, digest = done.get(account, (0, ""))
+        count, digest = done.get(account, UNKNOWN)
         is_prefix = (count, digest) == folded_of(entries[:count]) and account not in lost
         if is_prefix and owners <= log.entries.keys():
             rows += fold(parts(entries[count:]), state)
@@ -294,11 +301,12 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
         if kept := {row.fact.fetch_id for row in after if log.is_lost(row.fact.fetch_id)}:
             orphans[account] = sorted(kept)
         rows += after
-    folded = {x: named for x, named in log.folded(book, day, orphans).items() if x in folded}
+    folded = log.folded(book, day, orphans) | torn
     source = _joined(book, rows)
     cut = any(fact.sent is not None for fact in source.facts)
     digest = rows_digest(source, _names(book))
-    note = Note(book, day, len(rows), digest, cut, folded, orphans)
+    withdrawn = sorted(log.without.get((book, day), set()).union(old.note.withdrawn if old else ()))
+    note = Note(book, day, len(rows), digest, cut, folded, orphans, withdrawn)
     left_over = unread.union(*orphans.values())
     return Day(source, note), sum(x.fetch_id in left_over for x in source.facts), len(unread)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -18,7 +17,7 @@ from . import days
 from .databases import explained
 from .days import Decoder, StoredBook
 from .folder import Json
-from .responses import Entry, Log
+from .responses import Entry, Log, new_id
 from .store import Store
 
 _CLOCKS_AGREE = timedelta(minutes=2)
@@ -131,7 +130,7 @@ class Ingest:
     def mark(self, source: str, remarks: list[str], *, fold: bool = True, **facts: Any) -> None:
         """Stores an entry that is no response: the end of an account, or of responses."""
         with explained(self.files.root, "write"):
-            entry = Entry(_new_id(), source=source, filed_at=_micros(datetime.now(UTC)), **facts)
+            entry = Entry(new_id(), source=source, filed_at=_micros(datetime.now(UTC)), **facts)
             with self.files.lock:
                 self.files.place([(entry, {})], {})
             if fold:
@@ -178,7 +177,7 @@ class Ingest:
         newest: dict[tuple[str, str, str], Entry] = {}
         tables: dict[str, Slice] = {}
         with self.files.lock:
-            log = self.files.log()
+            log = self.files.log_of_days()  # a repeat of what was withdrawn would be so too
             labels = set(log.since)
             for arrival in received:
                 entry, more = self._entry_of(arrival, remarks)
@@ -234,7 +233,7 @@ class Ingest:
             )
             at = served
         entry = Entry(
-            _new_id(),
+            new_id(),
             book=received.name,
             account=received.account,
             source=received.source,
@@ -329,11 +328,6 @@ def _repeats(entry: Entry, last: Entry) -> bool:
     """Returns whether a response says the same as the one before it."""
     same = (entry.sha256, entry.day, entry.zone) == (last.sha256, last.day, last.zone)
     return same and entry.order > last.order and any(last.rows.values())
-
-
-def _new_id() -> str:
-    """Returns an id, of which nothing but chance is known."""
-    return secrets.token_hex(12)
 
 
 def _micros(at: datetime) -> int:

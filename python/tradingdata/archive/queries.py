@@ -308,7 +308,7 @@ class Reader:
             days = self.read(["orders"], span_of(None, None, account), days_of_order, remarks)
         states: dict[Any, list[tuple[Any, OrderState]]] = {}
         with self.store.lock:
-            for entry, body, _ in self._responses(days):
+            for entry, body, _ in self._responses(days, remarks):
                 seen = self.ingest.time(entry.received_at)
                 rows = KINDS["orders"]._of(self.decoder.table(entry, body), issues=())
                 for order in rows.filter(order_no=number):
@@ -322,7 +322,7 @@ class Reader:
             yield from (state for _, state in states[key])
 
     def _responses(
-        self, days: Iterable[tuple[str, str]]
+        self, days: Iterable[tuple[str, str]], remarks: list[str]
     ) -> Iterator[tuple[Entry, bytes, list[str]]]:
         """Yields the responses that changed the orders of some days of accounts, with these days.
 
@@ -335,7 +335,9 @@ class Reader:
                 chosen.setdefault(entry.id, (entry, []))[1].append(day)
         entries = sorted((entry for entry, _ in chosen.values()), key=lambda entry: entry.order)
         for entry, body in self.store.responses.bodies(entries):
-            if body is not None:  # it is damaged
+            if body is None:
+                remarks.append(self.store.lacks_body(entry))
+            else:
                 yield entry, body, chosen[entry.id][1]
 
     # -- SQL --
@@ -367,11 +369,13 @@ class Reader:
         named = [view for view in VIEWS if view in statement.lower()] or [*VIEWS]
         named = [view for view in named if VIEWS[view] not in lacking]
 
+        lost: list[str] = []
+
         def work(connection: Any, books: dict[str, Rows]) -> QueryResult:
             for book, rows in books.items():
                 rows.define(connection, book)
             if "order_states" in named:
-                self._define_states(connection, span)
+                self._define_states(connection, span, lost)
             if "fetches" in named:
                 self._define_fetches(connection, span)
             return run(connection, root, statement, parameters)
@@ -379,7 +383,9 @@ class Reader:
         with explained(root, "read", str(span)):
             try:
                 books = [view for view in named if view in KINDS]
-                return self.read(books, span, work, remarks, files_only=True)
+                result = self.read(books, span, work, remarks, files_only=True)
+                remarks += dict.fromkeys(lost)
+                return result
             except TradingDataError:
                 raise
             except (databases.Error, RuntimeError, ValueError) as error:
@@ -390,7 +396,7 @@ class Reader:
                 reason = " ".join(databases.redacted(error).split()).rstrip(" ^")
                 raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
 
-    def _define_states(self, connection: Any, span: Span) -> None:
+    def _define_states(self, connection: Any, span: Span, remarks: list[str]) -> None:
         columns = f"SELECT * EXCLUDE (last_seen) FROM ({_empty('orders')})"
         connection.execute(f"CREATE TEMP TABLE order_states AS {columns}")
         with self.store.lock:
@@ -401,7 +407,7 @@ class Reader:
                 for label in accounts
                 if span.account in (None, label)
             ]
-            for entry, body, its_days in self._responses(of_accounts):
+            for entry, body, its_days in self._responses(of_accounts, remarks):
                 source = self.decoder.book(entry, body)
                 for day in its_days:
                     rows = days.Rows("orders", _of_day(entry, source, day))

@@ -114,6 +114,11 @@ def folded_of(entries: Sequence[Entry]) -> Folded:
     return len(entries), sha256(ids.encode()).hexdigest()[:32]
 
 
+def new_id() -> str:
+    """Returns an id, of which nothing but chance is known."""
+    return secrets.token_hex(12)
+
+
 class Log:
     """The entries of an archive as they were listed, by id, and by book, day and account."""
 
@@ -122,15 +127,16 @@ class Log:
         self.place: dict[str, str] = {}  # a file of each id
         self.damaged: dict[str, str] = {}  # what is wrong with files that cannot be read
         self.entries: dict[str, Entry] = {}
+        self._noted: set[str] = set()  # withdrawn, say days; their marks may be lost
         self._clear()
 
     def _clear(self) -> None:
-        self.withdrawn: set[str] = set()
+        self.marked: set[str] = set()  # withdrawn by a mark
+        self.withdrawn = self._noted.copy()
+        self.without: dict[tuple[str, str], set[str]] = {}  # withdrawn, by book and day
         self.erased: set[str] = set()
         self.retired: dict[str, tuple[int, str]] = {}  # when, and the last day, by account
         self.since: dict[str, str] = {}  # the day of the first response or failure, by account
-        self.covered: dict[tuple[str, str], set[str]] = defaultdict(set)  # by account and book
-        self.failed: dict[tuple[str, str], set[str]] = defaultdict(set)  # likewise
         self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
         # Responses of a night, by the day to which their receipt belongs, unless they cover it.
         self._nights: dict[tuple[str, str], dict[str, list[Entry]]] = {}
@@ -154,12 +160,8 @@ class Log:
         for identity in lost:
             self.entries.pop(identity, None)
         if lost or any(entry.source in ("withdraw", "erase") for entry in fresh):
-            self._clear()
-            fresh = list(self.entries.values())
-            for entry in fresh:
-                if entry.source in ("withdraw", "erase"):
-                    ids = self.withdrawn if entry.source == "withdraw" else self.erased
-                    ids.update(entry.targets.split())
+            self._index()
+            return
         for entry in fresh:
             if entry.id not in self.erased:
                 self._add(entry)
@@ -167,6 +169,24 @@ class Log:
             for key in {(entry.book, day) for entry in fresh for day in (*entry.rows, entry.day)}:
                 self._effective.pop(key, None)
                 self._folded.pop(key, None)
+
+    def withdraw(self, ids: Iterable[str]) -> None:
+        """Leaves responses out without which days were folded, also if their mark is lost."""
+        if not self.withdrawn.issuperset(ids):
+            self._noted.update(ids)
+            self._index()
+
+    def _index(self) -> None:
+        """Puts all entries in their places again."""
+        self._clear()
+        for entry in self.entries.values():
+            if entry.source in ("withdraw", "erase"):
+                ids = self.marked if entry.source == "withdraw" else self.erased
+                ids.update(entry.targets.split())
+        self.withdrawn |= self.marked
+        for entry in self.entries.values():
+            if entry.id not in self.erased:
+                self._add(entry)
 
     def _add(self, entry: Entry) -> None:
         account, book = entry.account, entry.book
@@ -180,12 +200,12 @@ class Log:
             self.days.setdefault((book, day), {}).setdefault(account, []).append(entry)
         if entry.received_at is not None and entry.day not in days:
             self._nights.setdefault((book, entry.day), {}).setdefault(account, []).append(entry)
-        if not self.is_withdrawn(entry):
+        if gone := self.withdrawn.intersection((entry.id, entry.repeats)):
+            for day in (*days, entry.day):
+                self.without.setdefault((book, day), set()).update(gone)
+        else:
             last = max(days)
             self.since[account] = min(self.since.get(account, last), last)
-            self.covered[account, book].update(entry.covered.split())
-            if entry.error is not None:
-                self.failed[account, book].update(days)
 
     def is_withdrawn(self, entry: Entry) -> bool:
         """Returns whether a response was withdrawn, or repeats one that was."""
@@ -396,7 +416,7 @@ class Responses:
         return contents
 
     def join(self, before: datetime) -> None:
-        """Joins the files of each day of filing that is over; hold the lock."""
+        """Joins the files of each day of filing that is over, if all are sound; hold the lock."""
         singles: dict[str, list[str]] = defaultdict(list)
         for path in self.log.files:
             name = path.rpartition("/")[2]
@@ -407,9 +427,10 @@ class Responses:
                 files = [self.folder.path(*path.split("/")) for path in sorted(paths)]
                 query = f"FROM {databases.parquet(files)}"
                 at = datetime.fromisoformat(day)
-                self._write(query, at, kind="day")
-                for path in paths:
-                    self.folder.remove(*path.split("/"))
+                with databases.unless_damaged():
+                    self._write(query, at, kind="day")
+                    for path in paths:
+                        self.folder.remove(*path.split("/"))
 
     def erase(self) -> None:
         """Removes the rows of erased responses from every file; hold the lock."""

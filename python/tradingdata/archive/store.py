@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from . import databases, days
 from .coverage import Span
 from .days import BOOKS, Damaged, Day, Decoder, Note
 from .folder import RESPONSES, Folder, Json, Signature, signature_of
-from .responses import Entry, Log, Responses
+from .responses import Entry, Log, Responses, new_id
 
 PATIENCE = 30.0  # seconds that a writer waits for others before it leaves the day to them
 _NEWEST = 3  # days in which a client of another label is looked for
@@ -85,6 +86,12 @@ class Store:
         """Returns the log with everything that was stored before the call; hold the lock."""
         return self.responses.refresh()
 
+    def log_of_days(self) -> Log:
+        """Returns the log with what all days say was withdrawn; hold the lock."""
+        for book in BOOKS:
+            self._read_notes(self.folder.days(book).values())
+        return self.log()
+
     # -- writing --
 
     def place(self, rows: Sequence[tuple[Entry, Json]], tables: dict[str, Slice]) -> None:
@@ -124,11 +131,15 @@ class Store:
             if log.erased:
                 self.responses.erase()
                 log = self.log()
+            files = [x for book in BOOKS for x in self._days(book, self.folder.days(book))]
+            if lost := self._lost_marks(files):
+                again = Entry(new_id(), source="withdraw", filed_at=time.time_ns() // 1000)
+                self.responses.place([(again._replace(targets=" ".join(sorted(lost))), {})])
+                remarks.append(f"{self._about_marks(lost)}: it was written again")
             listed = set(log.files)
-            for book in BOOKS:
-                for file in self._days(book, self.folder.days(book)):
-                    if (day := self._unfolded(file, remarks)) is not None:
-                        self._put(day)
+            for file in files:
+                if (day := self._unfolded(file, remarks)) is not None:
+                    self._put(day)
             if self.log().files.keys() == listed:
                 break
         self.responses.join(datetime.now(UTC))
@@ -167,6 +178,17 @@ class Store:
         self._read_notes(files.values())
         absent = {day: (self.folder.path(book, f"{day}.parquet"), None) for day in missing}
         return [_File(book, day, *file) for day, file in sorted({**files, **absent}.items())]
+
+    def _lost_marks(self, files: Iterable[_File]) -> set[str]:
+        """Returns the responses that days were folded without, by a mark that is not there."""
+        notes = filter(None, map(self._note, files))
+        return {x for note in notes for x in note.withdrawn} - self.responses.log.marked
+
+    def _about_marks(self, lost: Collection[str]) -> str:
+        return (
+            f"{self.root}/{RESPONSES} lacks the mark that withdrew {', '.join(sorted(lost))}, of "
+            "which days have no rows"
+        )
 
     def _unfolded(self, file: _File, remarks: list[str], *, always: bool = False) -> Day | None:
         """Returns a day as it is to be, or None if its file is that, unless it is always wanted.
@@ -223,6 +245,7 @@ class Store:
             with suppress(Damaged, *databases.UNREADABLE), databases.connection() as opened:
                 notes = days.notes_of(opened, paths)
             self._notes.update((path, (fresh[path], notes.get(path))) for path in paths)
+            self.responses.log.withdraw({x for note in notes.values() for x in note.withdrawn})
             if len(notes) == len(fresh):
                 break
 
@@ -257,9 +280,10 @@ class Store:
         in_place: dict[str, Signature] = {}
         rows: list[tuple[str, days.Rows]] = []
         lost = False
-        for file in self._days(book, files):
-            if not span.has(file.day):
-                continue
+        listed = [file for file in self._days(book, files) if span.has(file.day)]
+        if marks := self._lost_marks(listed):
+            remarks.append(f"{self._about_marks(marks)}: the next `fetch` or `add` writes it again")
+        for file in listed:
             day = self._unfolded(file, remarks, always=file.path in volatile)
             note = day.note if day else self._note(file)
             if day:
@@ -288,6 +312,15 @@ class Store:
             ids |= _values(self.folder.days(book).items(), "fetch_id", where, account)
         return ids - log.erased
 
+    def lacks_body(self, entry: Entry) -> str:
+        """Returns what is wrong if a response has no sound body."""
+        place = self.responses.log.place
+        path = place.get(entry.repeats or entry.id, place[entry.id])
+        return (
+            f"{self.root}/{path} lacks the body of a response of {entry.day}, or has another one: "
+            "restore a backup of it"
+        )
+
     # -- everything --
 
     def verify(self) -> tuple[int, list[str]]:
@@ -297,17 +330,19 @@ class Store:
         bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
         for entry, body in self.responses.bodies(bodied):
             if body is None:
-                problems.append(
-                    f"{self.root}/{log.place[entry.id]} lacks the body of a response of "
-                    f"{entry.day}, or has another one: restore a backup of it"
-                )
+                problems.append(self.lacks_body(entry))
         for book in BOOKS:
+            listed = self._days(book, self.folder.days(book))
+            if marks := self._lost_marks(listed):
+                problems.append(
+                    f"{self._about_marks(marks)}: the next `fetch` or `add` writes it again"
+                )
             problems += [
                 f"{path} is no file of this archive, but other engines read it: move it elsewhere "
                 "(it may be a copy of a day that a sync program made)"
                 for path in self.folder.strange(book)
             ]
-            for file in self._days(book, self.folder.days(book)):
+            for file in listed:
                 note = self._note(file)
                 try:
                     if note is None and file.signature:
@@ -328,6 +363,9 @@ class Store:
 
     def copy_to(self, copy: Store, remarks: list[str]) -> None:
         """Copies everything into another folder, where what is missing is then folded."""
+        if copy.folder.settings() is not None:
+            problem = "is an archive already: copy to a folder that is new or empty"
+            raise ArchiveError(f"{copy.root} {problem}", file=copy.root)
         copy.folder.settled(self.folder.settings() or {}, create=True, patience=PATIENCE)
         copy.decoder = self.decoder
         with self._lock:
@@ -335,9 +373,12 @@ class Store:
             for book in BOOKS:
                 for path, _ in self.folder.days(book).values():
                     copy.folder.put(_content(path), book, os.path.basename(path))
-            for path in sorted(self.log().files):
-                parts = path.split("/")
-                copy.folder.put(_content(self.folder.path(*parts)), *parts)
+            copied: set[str] = set()
+            while new := self.folder.responses() - copied:
+                for parts in (path.split("/") for path in sorted(new)):
+                    with suppress(FileNotFoundError):  # it was joined meanwhile
+                        copy.folder.put(_content(self.folder.path(*parts)), *parts)
+                copied |= new
         copy.settle(remarks, required=True)
 
 
