@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import errno
 import os
+import re
 import shutil
 import stat
 import warnings
@@ -266,6 +267,18 @@ def is_named(archive: td.Archive, label: str) -> bool:
             if label in str(rows):
                 return True
     return False
+
+
+@pytest.mark.parametrize("name", ["responses/*/*.parquet", "trades/2026-11-20-copy.parquet"])
+def test_a17_a_file_that_may_have_an_erased_account_is_named(name: str, tmp_path: Path) -> None:
+    """One that is damaged, or a copy that a sync program made."""
+    archive = archive_with(tmp_path, trade_response(trade("1"), account="a"))
+    root = Path(archive.path)
+    (path,) = root.glob(name) if "*" in name else [root / name]
+    path.write_bytes((path if "*" in name else next(root.glob("trades/*"))).read_bytes()[:-9])
+    store.store_of.cache_clear()
+    with pytest.warns(td.DataWarning, match=f"{re.escape(str(path))} may have some of the account"):
+        td.Archive(root).erase("a")
 
 
 def test_a_copy_is_an_archive_of_its_own(tmp_path: Path) -> None:

@@ -301,6 +301,8 @@ class Archive:
         Args:
             account: Its label; ``None`` for what has no label.
 
+        A file that cannot be read, or is none of the archive's, is named in a ``DataWarning``.
+
         Returns:
             The number of responses, failures and marks that were erased.
 
@@ -317,6 +319,11 @@ class Archive:
         self._mark("erase", targets=" ".join(sorted(ids)))
         with explained(self.path, "write"):  # a killed program may have left its rows in a draft
             self._store.folder.sweep(every=True)
+        unread = sorted(self._store.responses.log.damaged)
+        unread = [self._store.folder.path(*path.split("/")) for path in unread]
+        unread += [path for book in BOOKS for path in self._store.folder.strange(book)]
+        remedy = "delete it, or restore a backup of it and erase again"
+        _warn(f"{path} may have some of the account still: {remedy}" for path in unread)
         return len(ids)
 
     def _mark(self, source: str, *, fold: bool = True, **facts: Any) -> None:
@@ -517,8 +524,8 @@ class Archive:
             account: The label of one account, ``None`` for no label; all if left out.
         """
         span = span_of(start, end, account)
-        with self._store.lock:
-            log = self._reader.log()
+        with explained(self.path), self._store.lock:
+            log = self._store.log_of_days()
             known = fetches(log, span)
             entries = [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
             damaged = [f"{self.path}/{path} is damaged: restore a backup" for path in log.damaged]
