@@ -9,7 +9,7 @@ rows is one unit wide, from 09:15 to 15:30. Without data they return axes with l
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, time
@@ -29,7 +29,7 @@ from .analysis.ledger import Ledger
 from .analysis.pnl import valued
 from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
-from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, UnrealisedPnl
+from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, Unrealised, UnrealisedPnl
 from .books.book import OrderBook, TradeBook
 from .display.text import group, printable
 
@@ -93,14 +93,13 @@ def _axes(ax: axes.Axes | None, *heights: float) -> Iterator[list[axes.Axes]]:
     pyplot.draw_if_interactive()
     with matplotlib.rc_context(STYLE) if ax is None else nullcontext():
         if ax is not None:
-            panels = [ax]
-        else:
-            size: Any = {"figsize": (8, sum(heights)), "height_ratios": heights}
-            _, grid = pyplot.subplots(len(heights), squeeze=False, layout="constrained", **size)
-            panels = list(grid.flat)
-            for panel in panels:  # ticks are made when they are drawn, after the style has ended
-                panel.tick_params("x", which="both", color=INK, labelcolor=INK)
-                panel.tick_params("y", which="both", color=INK_Y, labelcolor=INK_Y)
+            yield [ax]
+            return
+        figure = pyplot.figure(figsize=(8, sum(heights)), layout="constrained")
+        panels = list(figure.subplots(len(heights), squeeze=False, height_ratios=heights).flat)
+        for panel in panels:  # ticks are made when they are drawn, after the style has ended
+            panel.tick_params("x", which="both", color=INK, labelcolor=INK)
+            panel.tick_params("y", which="both", color=INK_Y, labelcolor=INK_Y)
         yield panels
 
 
@@ -151,7 +150,6 @@ def _trade_columns(
     argument: str, book: TradeBook, buy: str, sell: str, *fields: str
 ) -> tuple[Days, list[list[Any]]]:
     """Returns the days, and the sides and other fields of trades, none of which may be missing."""
-    check_codes(buy, sell)
     names = ("exch_trade_time", "txn_type", *fields)
     rows = rows_in(argument, book, TradeBook)
     require_values(rows, *names)
@@ -211,15 +209,16 @@ def blotter(
             for status in sorted(set(labels), reverse=True)
         ]
     else:
+        check_codes(buy, sell)
         fields = ["trade_value"] if values else []
         days, (labels, *chosen) = _trade_columns("td.plot.blotter", book, buy, sell, *fields)
         amounts = chosen[0] if values else amounts
         title, ylabel, empty = "Trades by side", "rupees" if values else "trades", "no trades"
         shown = [(buy, "bought", BOUGHT), (sell, "sold", SOLD)]
     places, width = days.intervals(minutes * 60)
-    sums: Counter[tuple[str, float]] = Counter()
+    sums: defaultdict[tuple[str, float], float] = defaultdict(int)
     for label, place, amount in zip(labels, places, amounts, strict=False):
-        sums[label, place] += amount  # type: ignore[assignment]  # a Counter adds up floats too
+        sums[label, place] += amount
     bars = sorted(set(places))
     with _chart(ax, title, ylabel, "" if bars else empty) as ax:
         base, thick = [0.0] * len(bars), width * (0.9 if len(bars) < 100 else 1)
@@ -469,54 +468,53 @@ def exposure(
         >>> td.plot.exposure(td.unrealised_pnl(pnl.open_lots, prices))
     """
     count("largest", largest)
-    basis = "at cost"
-    rows: list[tuple[Any, Any]]
+    basis, amount = "at cost", "value"
     if isinstance(result, UnrealisedPnl):
-        basis = "at your prices"
-        rows = list(zip(result._column("market_value"), result, strict=True))
+        basis, amount = "at your prices", "market_value"
     elif isinstance(result, (RealisedPnl, Lots)):
-        values_at_cost, _ = valued(result, Lookup("prices", {}))
-        rows = list(zip(values_at_cost._column("value"), values_at_cost, strict=True))
-    else:
-        if not isinstance(result, Positions):
-            rows_in("td.plot.exposure", result, TradeBook)
-            result = positions(result)
+        result, _ = valued(result, Lookup("prices", {}))
+    elif not isinstance(result, Positions):
+        rows_in("td.plot.exposure", result, TradeBook)
+        result = positions(result)
+    rows: list[tuple[float | None, Position | Unrealised]]
+    if isinstance(result, Positions):
         rows = [(_cost_of(row), row) for row in result if row.net_quantity]
+    else:
+        rows = list(zip(result._column(amount), result, strict=True))
     if kind is not None and kind not in _OPENED:
         raise ValueError(f"kind must be one of {', '.join(_OPENED)}, not {kind!r}")
-    panels = {
-        name: sorted(
-            (bar for bar in rows if bar[1].kind == name and bar[0]), key=lambda bar: -abs(bar[0])
-        )
-        for name in ([kind] if kind else _OPENED)
-    }
-    held = [name for name in panels if any(row.kind == name for _, row in rows)]
-    held = held or [kind or SHARES]
+    kinds: list[str] = [kind] if kind else list(_OPENED)
+    held = [name for name in kinds if any(row.kind == name for _, row in rows)]
+    held = held or kinds[:1]
     if ax is not None and len(held) > 1:
         raise ValueError(
             f"the values of {' and '.join(map(repr, held))} do not share a scale: pass one of them "
             "as `kind`, or no `ax`"
         )
-    heights = [1.4 + 0.28 * min(max(len(panels[name]), 3), largest) for name in held]
+    panels = {
+        name: sorted(
+            ((value, row) for value, row in rows if row.kind == name and value),
+            key=lambda bar: -abs(bar[0]),
+        )
+        for name in held
+    }
+    heights = [1.4 + 0.28 * min(max(len(bars), 3), largest) for bars in panels.values()]
     with _axes(ax, *heights) as drawn:
-        for panel, name in zip(drawn, held, strict=True):
-            bars = panels[name][:largest]
+        for panel, (name, of_kind) in zip(drawn, panels.items(), strict=True):
+            bars = of_kind[:largest]
             title = _OPENED[name]
-            if len(panels[name]) > largest:
-                title += f", {len(bars)} of {group(len(panels[name]))} shown"
+            if len(of_kind) > largest:
+                title += f", {len(bars)} of {group(len(of_kind))} shown"
             unpriced = sum(row.kind == name and value is None for value, row in rows)
             title += f", {group(unpriced)} without a price" if unpriced else ""
-            values = [value for value, _ in bars]
-            texts = [
-                _as_written(
-                    f"{row.display_name or row.symbol or row.security_id} "
-                    f"({row.exchange}, {row.product})"
-                )
+            names = [
+                f"{row.display_name or row.symbol or row.security_id} "
+                f"({row.exchange}, {row.product})"
                 for _, row in bars
             ]
-            colours = [BOUGHT if value > 0 else SOLD for value in values]
-            panel.barh(range(len(bars)), values, color=colours)
-            panel.set_yticks(range(len(bars)), texts)
+            colours = [BOUGHT if value > 0 else SOLD for value, _ in bars]
+            panel.barh(range(len(bars)), [value for value, _ in bars], color=colours)
+            panel.set_yticks(range(len(bars)), list(map(_as_written, names)))
             panel.set_ylim(max(len(bars), 3) - 0.5, -0.5)
             panel.axvline(0, color=INK, linewidth=0.8)
             panel.set_title(title)
@@ -529,7 +527,8 @@ def exposure(
 
 # -- the time axis: days that have rows, side by side, without nights and holidays --
 
-_OPEN, _SESSION = 9.25 * 3600, 6.25 * 3600  # seconds: from midnight to 09:15, and on to 15:30
+_OPEN, _OPEN_HOUR = time(9, 15), 9.25
+_SESSION = 6.25 * 3600  # seconds, from 09:15 to 15:30
 _MOST_TICKS = 8
 
 
@@ -538,31 +537,30 @@ class Days:
 
     def __init__(self, times: Iterable[datetime]) -> None:
         # Times on the exchange's clock; a naive time is assumed to be on it.
-        self.times = [
+        local = [
             at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times
         ]
-        self.days: list[date] = sorted({at.date() for at in self.times})
-        self.numbers = {day: number for number, day in enumerate(self.days)}
-
-    @property
-    def several(self) -> bool:
-        """Whether there are two days or more."""
-        return len(self.days) > 1
+        self.days: list[date] = sorted({at.date() for at in local})
+        self.several = len(self.days) > 1
+        numbers = {day: number for number, day in enumerate(self.days)}
+        # The number of each time's day, and the seconds from 09:15 of it.
+        self.times = [
+            (numbers[at.date()], (at - datetime.combine(at, _OPEN)).total_seconds()) for at in local
+        ]
 
     def places(self) -> list[float]:
         """Returns the place of each time; on several days at most an end of the session."""
-        shares = (_seconds(at) / _SESSION for at in self.times)
+        shares = [(day, seconds / _SESSION) for day, seconds in self.times]
         if self.several:
-            shares = (min(max(share, 0.0), 1.0) for share in shares)
-        numbers = (self.numbers[at.date()] for at in self.times)
-        return [number + share for number, share in zip(numbers, shares, strict=True)]
+            return [day + min(max(share, 0.0), 1.0) for day, share in shares]
+        return [share for _, share in shares]
 
     def intervals(self, seconds: float) -> tuple[list[float], float]:
         """Returns the middle of each time's interval or day, and the width of one."""
         if self.several:
-            return [self.numbers[at.date()] + 0.5 for at in self.times], 1.0
+            return [day + 0.5 for day, _ in self.times], 1.0
         width = seconds / _SESSION
-        return [(_seconds(at) // seconds + 0.5) * width for at in self.times], width
+        return [(since_open // seconds + 0.5) * width for _, since_open in self.times], width
 
     def mark(self, ax: axes.Axes, places: Iterable[float]) -> None:
         """Makes the horizontal axis one of these days, which show these places."""
@@ -573,18 +571,16 @@ class Days:
         low, high = min([0.0, *places]), max([float(len(self.days) or 1), *places])
         ends = [f"{day:%d %b %Y}" for day in (self.days[0], self.days[-1])] if self.days else []
         if self.several:
-            step = -(-len(self.days) // _MOST_TICKS)
-            shown = self.days[::step]
-            ticks = [self.numbers[day] + 0.5 for day in shown]
-            years = [None, *(day.year for day in shown)]
-            texts = [
-                f"{day.day} {day:%b}" + (f"\n{day.year}" if day.year != before else "")
-                for day, before in zip(shown, years, strict=False)
-            ]
+            shown = range(0, len(self.days), -(-len(self.days) // _MOST_TICKS))
+            ticks = [number + 0.5 for number in shown]
+            texts, year = [], None
+            for day in (self.days[number] for number in shown):
+                texts.append(f"{day.day} {day:%b}" + (f"\n{day.year}" if day.year != year else ""))
+                year = day.year
             label = f"{group(len(self.days))} days from {' to '.join(ends)}"
         else:
-            hours = [(hour * 3600 - _OPEN) / _SESSION for hour in range(25)]
-            inside = [(hour, at) for hour, at in enumerate(hours) if low <= at <= high]
+            hours = [(hour, (hour - _OPEN_HOUR) * 3600 / _SESSION) for hour in range(25)]
+            inside = [(hour, at) for hour, at in hours if low <= at <= high]
             step = -(-len(inside) // _MOST_TICKS)
             ticks = [at for hour, at in inside if hour % step == 0]
             texts = [f"{hour:02}:00" for hour, _ in inside if hour % step == 0]
@@ -597,8 +593,3 @@ class Days:
 
 
 _drawn: WeakKeyDictionary[axes.Axes, list[date]] = WeakKeyDictionary()
-
-
-def _seconds(at: datetime) -> float:
-    """Returns the seconds from 09:15 of the day."""
-    return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6 - _OPEN
