@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any, assert_type
 
 import tradingdata as td
@@ -55,6 +56,9 @@ def valuation(trades: td.TradeBook, accounts: td.Accounts) -> None:
     assert_type(ledger.day(prices={"2885": 1412.5}).net, float | None)
     assert_type(ledger.daily(lambda day, row: 5.0, per=("by",)), td.analysis.DailyPnl)
     td.unrealised_pnl(pnl, {("NSE", "E", "2885"): 1412.5})
+    td.unrealised_pnl(pnl, {"2885": Decimal("1412.50"), "1594": None})
+    td.realised_pnl(trades, settle=lambda lot: Decimal("1412.50"))
+    ledger.daily({"2026-11-20": {"2885": Decimal("1412.50")}})
 
 
 def comparison(orders: td.OrderBook, trades: td.TradeBook) -> None:
@@ -63,4 +67,5 @@ def comparison(orders: td.OrderBook, trades: td.TradeBook) -> None:
     assert_type(found.differences, td.analysis.Reconciliation)
     assert_type(found.other_days, int)
     assert_type(found[0].finding, str)
+    td.reconcile(orders, trades, tolerance=Decimal("0.005"))
     td.reconcile(trades, orders)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -14,7 +14,7 @@ from inspect import Parameter, signature
 from math import isfinite
 from numbers import Real
 from sys import modules
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from .. import _core
 from .._core import Slice
@@ -26,27 +26,33 @@ from ..table.conditions import value_in
 from ..table.rows import on_clock
 from .keys import CONTRACT, EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 
 class Series(Protocol):
     """What a pandas Series has."""
 
     @property
     def ndim(self) -> int: ...  # noqa: D102
-    def items(self) -> Iterable[tuple[Any, Any]]: ...  # noqa: D102
+    def items(self) -> Iterable[tuple[object, object]]: ...  # noqa: D102
 
 
+Price = float | Decimal | None
 Prices = (
-    Mapping[str, float | None]
-    | Mapping[str | None, float | None]  # keys taken from fields may be missing
-    | Mapping[tuple[Any, ...], float | None]
-    | Mapping[str | tuple[Any, ...], float | None]
+    Mapping[str, Price]
+    | Mapping[str | None, Price]  # keys taken from fields may be missing
+    | Mapping[Key, Price]
+    | Mapping[str | Key, Price]
     | Series
-    | Iterable[Any]  # a data frame, or dicts
-    | Callable[[Any], float | None]
-    | Callable[[date, Any], float | None]
+    | Iterable[object]  # a data frame, or dicts
+    | Callable[[Any], Price]
+    | Callable[[date, Any], Price]
 )
 DayPrices = Prices | Mapping[date | str, Prices]
-Multipliers = Mapping[str, int] | Mapping[tuple[Any, ...], int] | Callable[[Any], int | None]
+Multipliers = Mapping[str, int] | Mapping[Key, int] | Callable[[Any], int | None]
+KeyOrId = Key | str  # of a contract: the keys that prices and multipliers are given by
+ByContract = dict[KeyOrId, object]
 
 
 def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
@@ -87,7 +93,7 @@ def last_states(rows: Slice) -> Slice:
     legs = _core.Groups([rows], _LEG)
     if len(legs) == len(rows):
         return rows
-    last: list[dict[Any, int]] = [{} for _ in range(len(legs))]
+    last: list[dict[object, int]] = [{} for _ in range(len(legs))]
     days: dict[int, date] = {}
     states = zip(legs.numbers(), *map(rows.column, _STATE), strict=True)
     updated = [
@@ -126,11 +132,11 @@ def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int], set[Key]]
     if rows.missing(["order_date_time"]) is None:
         return rows, set(), set()
 
-    def numbers(of: Slice) -> Iterable[tuple[Any, Any]]:
+    def numbers(of: Slice) -> Iterable[tuple[Key, datetime | None]]:
         keys = zip(*map(of.column, _ORDER_NUMBER), strict=True)
         return zip(keys, of.column("order_date_time"), strict=True)
 
-    entries: dict[Any, dict[date, datetime]] = {}
+    entries: dict[Key, dict[date, datetime]] = {}
     for key, at in numbers(others):
         if at is not None and None not in key[1:]:  # only the account's label is optional
             entries.setdefault(key, {}).setdefault(at.date(), at)
@@ -143,7 +149,7 @@ def with_entries(rows: Slice, others: Slice) -> tuple[Slice, set[int], set[Key]]
     return patched(rows, changes), set(changes), unknown
 
 
-def patched(rows: Slice, changes: dict[int, dict[str, Any]]) -> Slice:
+def patched(rows: Slice, changes: Mapping[int, Mapping[str, object]]) -> Slice:
     """Returns rows of which some have other values."""
     if not changes:
         return rows
@@ -208,7 +214,7 @@ def require_pickles(name: str, value: object) -> None:
         )
 
 
-def amount(name: str, value: Any, *, signed: bool = False) -> float:
+def amount(name: str, value: object, *, signed: bool = False) -> float:
     """Returns a finite number, also one of NumPy or a ``Decimal``, as a plain one.
 
     It must be at least 0, unless it is signed.
@@ -223,12 +229,10 @@ def amount(name: str, value: Any, *, signed: bool = False) -> float:
     return number
 
 
-Made = TypeVar("Made")
+Made = TypeVar("Made", bound="DataclassInstance")
 
 
-def tables_of(
-    path: str | os.PathLike[str], name: str, make: Callable[..., Made]
-) -> tuple[Made, ...]:
+def tables_of(path: str | os.PathLike[str], name: str, make: type[Made]) -> tuple[Made, ...]:
     """Returns an object for each ``[[name]]`` table of a TOML file, which has nothing else."""
     with open(validate.path("path", path), "rb") as file:
         content = read_toml(file)
@@ -236,8 +240,7 @@ def tables_of(
     if content or not isinstance(tables, list) or not tables:
         raise ValueError(f"{path} must have [[{name}]] tables and nothing else")
     items = []
-    of_class: Any = make
-    known = {field.name: field for field in fields(of_class) if field.name != "_"}
+    known = {field.name: field for field in fields(make) if field.name != "_"}
     needed = [n for n, f in known.items() if f.default is f.default_factory is MISSING]
     for number, table in enumerate(tables, 1):
         try:
@@ -281,12 +284,12 @@ def csv_rows(
 
 def csv_by_contract(
     path: str | os.PathLike[str], name: str, kind: str
-) -> dict[date | None, dict[Any, Any]]:
+) -> dict[date | None, ByContract]:
     """Reads a column of a CSV file by contract and, if it has the column, by day (else None).
 
     Raises ValueError as ``csv_rows`` does, and for a contract that has two rows.
     """
-    by_day: dict[date | None, dict[Any, Any]] = {}
+    by_day: dict[date | None, ByContract] = {}
     kinds = {"expiry_date": "date", "day": "date", name: kind}
     for where, row in csv_rows(path, kinds, _SECURITY, name):
         names = CONTRACT if row.keys() >= {*CONTRACT[:2]} else CONTRACT[2:]
@@ -300,7 +303,7 @@ def csv_by_contract(
     return by_day
 
 
-def as_conditions(where: Mapping[str, Any]) -> dict[str, Any]:
+def as_conditions(where: Mapping[str, object]) -> dict[str, object]:
     """Returns conditions of ``filter``, in which a list, as TOML has it, stands for a set."""
     for name in where:
         if not isinstance(name, str):
@@ -325,16 +328,16 @@ class Lookup:
 
     def __init__(self, argument: str, values: object) -> None:
         self._argument = argument
-        self._given: Any = by_contract(argument, values)
+        self._given = by_contract(argument, values)
         self._values: dict[Key, Fraction | None] = {}
-        self._meant: dict[Any, dict[Key, None]] = {}  # contracts by key
+        self._meant: dict[KeyOrId, dict[Key, None]] = {}  # contracts by key
         self.same: Mapping[Key, tuple[Key, ...]] = {}  # contracts of one security
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the value of a row's contract as an exact fraction, or ``None`` without one."""
         return self.of(contract_of(row), row)
 
-    def of(self, contract: Key, row: Any) -> Fraction | None:
+    def of(self, contract: Key, row: object) -> Fraction | None:
         """Returns the value of a contract, of which a row is given."""
         if contract not in self._values:
             if callable(self._given):
@@ -351,7 +354,7 @@ class Lookup:
             (self._values[contract],) = values
         return self._values[contract]
 
-    def later(self, contracts: Iterable[Key], last: date) -> dict[Key, Any]:
+    def later(self, contracts: Iterable[Key], last: date) -> dict[Key, KeyOrId]:
         """Returns the keys that are about contracts which expire after a day, and no others."""
         if callable(self._given):
             return {}
@@ -374,7 +377,7 @@ class Lookup:
             for contract in dict.fromkeys(contracts):
                 self._key(contract)
 
-    def _key(self, contract: Key) -> Any:
+    def _key(self, contract: Key) -> KeyOrId | None:
         """Returns the key that means a contract, or None."""
         for key in _forms(contract):
             if key in self._given:
@@ -383,7 +386,7 @@ class Lookup:
                 return key
         return None
 
-    def _of_mapping(self, contract: Key) -> Any:
+    def _of_mapping(self, contract: Key) -> object:
         key = self._key(contract)
         if key is None:
             return None
@@ -395,7 +398,7 @@ class Lookup:
             )
         return self._given[key]
 
-    def unmatched(self, contracts: Iterable[Key]) -> list[Any]:
+    def unmatched(self, contracts: Iterable[Key]) -> list[KeyOrId]:
         """Returns the keys that are not about any of the contracts of a result."""
         if callable(self._given):
             return []
@@ -404,7 +407,7 @@ class Lookup:
         return [key for key in self._given if key not in meant]
 
 
-def _forms(contract: Key) -> tuple[Any, ...]:
+def _forms(contract: Key) -> tuple[KeyOrId, ...]:
     """Returns the keys that may mean a contract, the most exact first."""
     *place, security, expiry = contract
     return contract, (*place, security), (security, expiry), security
@@ -423,7 +426,7 @@ def _is_of_day(prices: object) -> bool:
     return isinstance(prices, Mapping) or callable(prices) or _is_series(prices)
 
 
-def by_contract(argument: str, values: Any) -> Any:
+def by_contract(argument: str, values: object) -> Any:
     """Returns prices or multipliers by key, as they are now; a function, or none, as it is."""
     if values is None or callable(values):
         return values
@@ -432,7 +435,7 @@ def by_contract(argument: str, values: Any) -> Any:
         if len(by_day) > 1:
             raise ValueError(f"{argument} has prices of several days: pass those of one day")
         return next(iter(by_day.values()), {})
-    by_key: dict[Any, Any] = {}
+    by_key: ByContract = {}
     for security, price in values.items():
         if not isinstance(security, (str, tuple)):
             raise TypeError(
@@ -446,7 +449,7 @@ def by_contract(argument: str, values: Any) -> Any:
     return by_key
 
 
-def _rows_by_day(argument: str, prices: Any) -> dict[date | None, dict[Any, Any]]:
+def _rows_by_day(argument: str, prices: object) -> dict[date | None, ByContract]:
     """Returns the prices of each day from a data frame or dicts; None is every day."""
     rows: Any = prices
     for name, more in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
@@ -458,9 +461,9 @@ def _rows_by_day(argument: str, prices: Any) -> dict[date | None, dict[Any, Any]
             f"{argument} must be a mapping or a Series by security_id, a function of a row, or a "
             f"data frame or dicts with security_id and price, not {type(prices).__name__}"
         )
-    by_day: dict[date | None, dict[Any, Any]] = {}
-    forms: dict[Any, Any] = {}
-    days: dict[Any, date] = {}
+    by_day: dict[date | None, ByContract] = {}
+    forms: dict[Key, KeyOrId] = {}
+    days: dict[object, date] = {}
     for row in rows:
         if not isinstance(row, Mapping) or not {_SECURITY, "price"} <= row.keys():
             raise TypeError(f"{argument} must have the columns {_SECURITY} and price")
@@ -507,13 +510,13 @@ class PricesByDay:
         TypeError: If prices have none of these forms.
     """
 
-    def __init__(self, prices: Any) -> None:
+    def __init__(self, prices: object) -> None:
         self._function = prices if callable(prices) else None
-        self._by_day: dict[date | None, Any] = {}  # None: every day
+        self._by_day: Mapping[date | None, object] = {}  # None: every day
         if isinstance(prices, Mapping) and any(map(_is_of_day, prices.values())):
             self._by_day = {day_from(day): of_day for day, of_day in prices.items()}
         elif isinstance(prices, Mapping) or _is_series(prices):
-            self._by_day[None] = prices
+            self._by_day = {None: prices}
         elif self._function is None:
             self._by_day = _rows_by_day("prices", prices)
         self.days = sorted(day for day in self._by_day if day is not None)
@@ -544,13 +547,13 @@ class PricesByDay:
             raise ValueError("prices has several days: pass those of one day")
         return next(iter(self._by_day.values()), {})
 
-    def at(self, days: list[date], place: int, contract: Key, row: Any) -> Fraction | None:
+    def at(self, days: list[date], place: int, contract: Key, row: object) -> Fraction | None:
         """Returns the price of a contract on one of some days; day 0 is before the first."""
         tried = [days[place - 1]] if place else self._before(days)
         prices = (self.on(day).of(contract, row) for day in tried)
         return next((price for price in prices if price is not None), None)
 
-    def unmatched(self, contracts: Collection[Key]) -> list[Any]:
+    def unmatched(self, contracts: Collection[Key]) -> list[KeyOrId]:
         """Returns the keys that are about none of the contracts of a result."""
         unknown = (lookup.unmatched(contracts) for lookup in self._lookups.values())
         return list(dict.fromkeys(key for of_day in unknown for key in of_day))
@@ -578,7 +581,7 @@ _SECURITY = CONTRACT[2]
 _LOOK_BACK = 7  # days before the first for which a function is asked for a price
 
 
-def _plain_key(key: Any) -> Any:
+def _plain_key(key: KeyOrId) -> KeyOrId:
     """Returns a key with dates as such; pandas has times at midnight, and NaT."""
     if isinstance(key, str):
         return key
@@ -602,7 +605,7 @@ def _exact(argument: str, value: Any, contract: Key) -> Fraction | None:
     )
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Returns whether a value is missing in a data frame (NaN and NaT are unequal, NA raises)."""
     try:
         return value is None or bool(value != value)

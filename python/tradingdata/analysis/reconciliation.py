@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from itertools import repeat, starmap
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _core
 from .._core import Slice
@@ -68,6 +69,9 @@ class OrderCheck(OfOrder):
     multiplier: int | None
 
 
+Value = TypeVar("Value")
+Sides = tuple[list[int], list[int]]  # of each pair, in the order book and in the trade book
+
 _COMPARED = ("finding", "display_name", "orders_quantity", "trades_quantity")
 
 
@@ -118,7 +122,7 @@ def reconcile(
     orders: OrderBook,
     trades: TradeBook,
     *,
-    tolerance: float = 0.01,
+    tolerance: float | Decimal = 0.01,
     multipliers: Multipliers | None = None,
 ) -> Reconciliation:
     """Compares each order of the order book with its trades: side, security, product and fills.
@@ -203,7 +207,7 @@ def compared(
         lacking.append({side_of[row] for row in of_book})
     filled = sides.sums("traded_qty", places)
     paid = sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals)
-    columns = [
+    columns: list[Any] = [
         *(_at(legs, of_orders), _at(trades_of, of_trades)),
         [filled[side] if legs[side] else None for side in of_orders],
         _at(sides.sums("quantity", 0, 1), of_trades),
@@ -231,7 +235,7 @@ def compared(
     return result, notes
 
 
-def _at(values: Sequence[Any], numbers: list[int]) -> list[Any]:
+def _at(values: Sequence[Value], numbers: list[int]) -> list[Value]:
     return list(map(values.__getitem__, numbers))
 
 
@@ -299,10 +303,10 @@ def _finding(
     key: Key,
     legs: int,
     fills: int,
-    quantity: Any,
-    traded: Any,
-    value: Any,
-    trades_value: Any,
+    quantity: int | None,
+    traded: int | None,
+    value: int | None,
+    trades_value: int | None,
     multiplier: int | None,
     difference: str,
     lacks_entry: bool,
@@ -318,7 +322,7 @@ def _finding(
         return VALUE_MISSING
     if not legs:
         return "no order" if (account, client) in known.covered else "order book empty"
-    if lacks is None:
+    if lacks is None or traded is None:
         return VALUE_MISSING
     if not fills:
         return _shortage(key, lacks, known) or "no trades" if quantity else AGREES
@@ -326,7 +330,7 @@ def _finding(
         return difference
     if lacks:
         return _shortage(key, lacks, known) or "quantity differs"
-    if lacks_entry or None in (client, *number, value, trades_value):
+    if lacks_entry or None in (client, *number) or value is None or trades_value is None:
         return VALUE_MISSING
     if multiplier is None:
         return UNKNOWN
@@ -341,7 +345,9 @@ def _shortage(key: Key, lacks: int, known: _Coverage) -> str:
     return "earlier days missing" if is_early and lacks > 0 else ""
 
 
-def _differences(sides: _core.Groups, books: Any, numbers: Any, first: Any) -> list[str]:
+def _differences(
+    sides: _core.Groups, books: tuple[Slice, Slice], numbers: Sides, first: Sides
+) -> list[str]:
     """Returns the finding on the fields that must be the same in each pair.
 
     Of both books, the rows are given, and the number and first row of the side in each pair.

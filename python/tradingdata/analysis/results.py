@@ -282,7 +282,7 @@ def noted(result: Result, notes: list[Note], *, warn: bool = True) -> Result:
     return result
 
 
-def unused(argument: str, keys: Sequence[Any]) -> list[Note]:
+def unused(argument: str, keys: Sequence[object]) -> list[Note]:
     """Returns the issue of keys of an argument that are about nothing in the result."""
     text = ", ".join(map(repr, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
     note = f"{argument} has {text}, which names no contract here"

@@ -82,7 +82,7 @@ def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = EN
     return box(title, f"<table>{head}<tbody>{body}</tbody>{foot}</table>", _issues(table))
 
 
-def _issues(table: Any) -> str:
+def _issues(table: object) -> str:
     lines = issue_lines(table)
     if not lines:
         return ""

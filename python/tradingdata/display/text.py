@@ -190,7 +190,7 @@ def instant(when: datetime, zone: tzinfo | None = None) -> str:
     return when.astimezone(zone).isoformat(" ", "seconds")
 
 
-def issue_lines(book: Any) -> list[str]:
+def issue_lines(book: object) -> list[str]:
     """Returns a line for each of the book's issues; results have theirs in the heading."""
     issues = getattr(book, "issues", ())
     if not isinstance(issues, tuple):
@@ -203,7 +203,7 @@ def issue_lines(book: Any) -> list[str]:
     ]
 
 
-def impersonal(name: str, value: object) -> Any:
+def impersonal(name: str, value: object) -> object:
     """Returns a value of a result without account numbers, which a query may give any name."""
     if value is not None and _core.is_personal(name):
         return _masked(name, value)
