@@ -234,6 +234,44 @@ def test_f183_a_damaged_body_of_another_day_is_in_nobodys_way(tmp_path: Path) ->
     check_engines(archive)
 
 
+@pytest.mark.parametrize("view", ["order_states", "fetches"])
+def test_f144_a_query_of_the_log_names_a_damaged_file(view: str, tmp_path: Path) -> None:
+    states = [order_response(order("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
+    root = Path(archive_with(tmp_path, *states).path)
+    path = response_files(root)[0]
+    path.write_bytes(path.read_bytes()[:-9])
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match=f"{path} is damaged: restore a backup of it"):
+        assert len(archive.sql(f"FROM {view}")) == 1
+
+
+def test_f183_what_cannot_be_erased_keeps_nobody_from_a_day(tmp_path: Path) -> None:
+    """A damaged file has responses of two accounts, one of which is erased."""
+    labels = ("a", "b")
+    books = [trade_response(trade(label), at="10:00", account=label) for label in labels]
+    root = Path(archive_with(tmp_path, *books).path)
+    singles = response_files(root)
+    joined = singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet")
+    _copy_of(singles, joined)
+    for path in singles:
+        path.unlink()
+    content = bytearray(joined.read_bytes())
+    ((start, size),) = _pages(joined, "body")
+    content[start + size // 2 : start + size] = bytes(size - size // 2)
+    joined.write_bytes(content)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.raises(td.ArchiveError, match=joined.name):
+        archive.erase("a")
+    with pytest.warns(td.DataWarning, match=joined.name):
+        archive.add(trade_response(trade("c"), at="16:00", account="b"))
+    (day,) = day_files(root)
+    assert b"C-a" not in day.read_bytes()
+    assert numbers(archive.trades(DAYS[-1])) == ["b", "c"]
+    check_engines(archive)
+
+
 @pytest.mark.parametrize(
     "read",
     [lambda archive: archive.history("1"), lambda archive: archive.sql("FROM order_states")],

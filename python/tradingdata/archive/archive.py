@@ -528,7 +528,7 @@ class Archive:
             log = self._store.log_of_days()
             known = fetches(log, span)
             entries = [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
-            damaged = [f"{self.path}/{path} is damaged: restore a backup" for path in log.damaged]
+            damaged = self._store.damaged()
         _warn(damaged)
         return entries
 

@@ -384,7 +384,8 @@ class Reader:
             try:
                 books = [view for view in named if view in KINDS]
                 result = self.read(books, span, work, remarks, files_only=True)
-                remarks += dict.fromkeys(lost)
+                # Without trades and orders, nobody has said yet what is damaged.
+                remarks += sorted({*lost, *self.store.damaged()} - {*remarks})
                 return result
             except TradingDataError:
                 raise

@@ -128,9 +128,6 @@ class Store:
             self._widen()
         for _ in range(_ROUNDS):
             log = self.log()
-            if log.erased:
-                self.responses.erase()
-                log = self.log()
             files = [x for book in BOOKS for x in self._days(book, self.folder.days(book))]
             if lost := self._lost_marks(files):
                 again = Entry(new_id(), source="withdraw", filed_at=time.time_ns() // 1000)
@@ -142,6 +139,7 @@ class Store:
                     self._put(day)
             if self.log().files.keys() == listed:
                 break
+        self.responses.erase()
         self.responses.join(datetime.now(UTC))
         self.folder.sweep()
 
@@ -276,7 +274,7 @@ class Store:
             volatile: Paths of files that others replace all the time, which are read into memory.
         """
         files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
-        log = self.log()  # after the files, so that it has everything that these have
+        self.log()  # after the files, so that it has everything that these have
         in_place: dict[str, Signature] = {}
         rows: list[tuple[str, days.Rows]] = []
         lost = False
@@ -291,8 +289,7 @@ class Store:
             elif note and note.rows and file.signature:
                 in_place[file.path] = file.signature
             lost = lost or bool(note and note.lost)
-        for path, problem in log.damaged.items():
-            remarks.append(f"{self.root}/{path} is damaged: restore a backup of it ({problem})")
+        remarks += self.damaged()
         return Found(in_place, rows, lost, replaced(dict(files.values())))
 
     def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
@@ -312,6 +309,13 @@ class Store:
             ids |= _values(self.folder.days(book).items(), "fetch_id", where, account)
         return ids - log.erased
 
+    def damaged(self) -> list[str]:
+        """Returns what is wrong with files of responses that cannot be read."""
+        return [
+            f"{self.root}/{path} is damaged: restore a backup of it ({problem})"
+            for path, problem in self.responses.log.damaged.items()
+        ]
+
     def lacks_body(self, entry: Entry) -> str:
         """Returns what is wrong if a response has no sound body."""
         place = self.responses.log.place
@@ -326,7 +330,7 @@ class Store:
     def verify(self) -> tuple[int, list[str]]:
         """Reads everything; returns the number of rows of days, and what is wrong."""
         log, rows = self.log(), 0
-        problems = [f"{self.root}/{path} is damaged: {log.damaged[path]}" for path in log.damaged]
+        problems = self.damaged()
         bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
         for entry, body in self.responses.bodies(bodied):
             if body is None:
