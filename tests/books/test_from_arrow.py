@@ -60,16 +60,41 @@ def test_offsets_and_their_names_become_zones() -> None:
 def test_two_zones_in_one_book_are_an_error() -> None:
     zoned = pa.array([dt.datetime(2026, 1, 6)], pa.timestamp("us", "UTC"))
     naive = zoned.cast(pa.timestamp("us"))
-    with pytest.raises(TypeError, match="order_date_time"):
-        td.TradeBook.from_arrow(pa.table({"exch_trade_time": zoned, "order_date_time": naive}))
+    for other in (naive, naive.cast(pa.string())):  # text is of no zone
+        with pytest.raises(TypeError, match="order_date_time"):
+            td.TradeBook.from_arrow(pa.table({"exch_trade_time": zoned, "order_date_time": other}))
+
+
+@pytest.mark.parametrize("first", ["exch_trade_time", "order_date_time"])
+def test_of_two_offsets_that_are_as_frequent_the_first_row_s_is_kept(first: str) -> None:
+    """In whichever column it is, as in a response."""
+    (then,) = {"exch_trade_time", "order_date_time"} - {first}
+    rows = [
+        {first: "2026-01-06 09:15:00+05:30", then: None},
+        {first: None, then: "2026-01-06 09:15:00+09:00"},
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        sent = td.TradeBook.from_json(as_json(envelope(rows)))
+        book = read(pa.Table.from_pylist(rows))
+    assert book.to_dict([*rows[0]]) == sent.to_dict([*rows[0]])
+    assert book.column(first) == [dt.datetime(2026, 1, 6, 9, 15), None]
+    assert book.column(then) == [None, None]
+    for field in rows[0]:
+        assert issues_of(book, field) == issues_of(sent, field)
 
 
 def test_a_missing_column_is_none_and_an_issue() -> None:
-    table = sample("trade", 5).book.to_arrow().drop_columns(["isin"])
+    table = sample("trade", 5).book.to_arrow().drop_columns(["isin", "account"])
     with pytest.warns(td.DataWarning, match="isin"):
         book = td.TradeBook.from_arrow(table)
     assert [row.isin for row in book] == [None] * 5
+    assert [issue.field for issue in book.issues] == ["isin"]  # an account is no one's to send
     assert issues_of(book, "isin") == [("missing", 5, 0, True)]
+    with pytest.warns(td.DataWarning, match="isin"):
+        kept = read(table.append_column("extra", pa.array(['{"isin": "X"}', *[None] * 4])))
+    assert [row.isin for row in kept] == ["X", *[None] * 4]
+    assert issues_of(kept, "isin") == [("missing", 4, 1, True)]
 
 
 def test_a_column_of_nothing_is_none_without_an_issue() -> None:

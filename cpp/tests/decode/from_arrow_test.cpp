@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <limits>
@@ -241,6 +242,14 @@ TEST_CASE("malformed structures are errors, and are released all the same") {
       [](Producer& p) { p.ends[2] = 2; },
       [](Producer& p) { p.texts[1] = '\xFF'; },
       [](Producer& p) { p.texts[3] = '\xE2'; },
+      [](Producer& p) {
+        p.texts[1] = '\xFF';
+        p.fields[0].name = "traded_price";
+      },
+      [](Producer& p) {
+        p.texts[1] = '\xFF';
+        p.fields[0].name = "pan_no";  // which is masked
+      },
       [](Producer& p) { p.arrays[1].null_count = 4; },
       [](Producer& p) { p.arrays[1].null_count = -2; },
       [](Producer& p) { p.quantity_buffers[0] = nullptr; },
@@ -330,6 +339,15 @@ TEST_CASE("an array without rows needs no buffers, wherever it begins") {
   producer.symbol_buffers = {nullptr, nullptr, nullptr};
   producer.quantity_buffers[1] = nullptr;
   CHECK(producer.read().table.build()->rows() == 0);
+}
+
+TEST_CASE("what is to be noted of a constant is noted of every row") {
+  Producer producer;
+  TableBuilder made = producer.read(R"({"traded_price": "7.5"})").table;
+  const auto noted = std::ranges::find(made.issues(), "traded_price", &Issue::field);
+  REQUIRE(noted != made.issues().end());
+  CHECK(noted->problem == Problem::number_as_text);
+  CHECK(noted->count == Producer::rows);
 }
 
 TEST_CASE("a failure of the producer is reported in its words") {
