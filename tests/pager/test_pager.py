@@ -133,6 +133,14 @@ def test_first_asks_for_no_page_that_it_does_not_need(
     assert set(range(1, asked + 1)) <= set(pages_asked(service))
 
 
+def test_as_many_pages_as_wanted_stay_requested_ahead_of_each(service: Service) -> None:
+    service.choose(pages(stocks(60)))
+    with td.Client(service.base_url) as client:
+        search = client.search("x", page_size=5, prefetch=3, max_items=40)
+        requested = [search.stats.requests for _ in search.pages()]
+    assert requested == [4, 5, 6, 7, 8, 8, 8, 8]
+
+
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
     service.choose(pages(ROWS))
     with td.Client(service.base_url) as client:

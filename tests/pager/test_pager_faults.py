@@ -86,6 +86,7 @@ class TestPageThatFails:
         assert isinstance(reading.error, td.DecodeError)
         assert (reading.failure.page, len(reading.failure.received or ())) == (1, 0)
         assert reading.failure.received is not None
+        assert (reading.failure.page_size, getattr(reading.failure, "__notes__", [])) == (None, [])
 
     def test_its_notes_say_how_to_go_on_and_it_travels_with_its_rows(
         self, service: Service

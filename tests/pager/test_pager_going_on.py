@@ -287,6 +287,15 @@ class TestEnds:
             found = client.search("x", page_size=5, prefetch=12).all()
         assert codes(found.to_dicts()) == codes(stocks(60))
 
+    def test_the_page_in_turn_without_room_under_it_is_an_error(self, service: Service) -> None:
+        service.choose(pages(ROWS))
+        limit = td.RateLimit(per_second=0.1, burst=1)
+        with td.Client(service.base_url, rate_limit=limit, timeout=0.5) as client:
+            with pytest.raises(td.TradingDataError) as caught:
+                client.search("x", page_size=5, prefetch=0).all()
+            assert client.stats.failures == 1
+        assert (caught.value.page, caught.value.attempts) == (2, 0)
+
     def test_prefetched_pages_without_room_under_it_are_not_sent_again_and_again(
         self, service: Service
     ) -> None:

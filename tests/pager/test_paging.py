@@ -98,6 +98,14 @@ def test_past_a_short_last_page_it_is_the_end(behind: str) -> None:
     assert outcome.paging.limit == 10, "one page shows no shorter ones"
 
 
+@pytest.mark.parametrize("status", [401, 403, 410, 500])
+def test_another_error_behind_a_short_page_is_not_its_end(status: int) -> None:
+    paging = Paging(10, 1, None)
+    paging.receive(numbered(0, 4))
+    paging.receive(td.StatusError("no", status_code=status))
+    assert (paging.ended, getattr(paging.error, "status_code", None)) == ("error", status)
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_page_1_is_requested_once_more_with_10_rows(status: int) -> None:
     paging = Paging(None, 1, None)

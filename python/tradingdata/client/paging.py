@@ -46,7 +46,7 @@ LAST_PAGE = 2**53  # to start with
 _MOST_STALE = 2  # pages in a row without a new stock, after which a search ends
 _MOST_EMPTY = 3  # empty responses in a row, after which a search ends: twice a page, then the next
 _WRONG_SIZE = (400, 422)
-_PAST_END = (204, 400, 404, 422)
+_PAST_END = (204, 400, 422)  # behind a page that may be the last; 404 is behind any
 _FIELDS = list(kinds_of("Stock"))
 
 _SMALLER = "read again with a smaller `page_size`"
