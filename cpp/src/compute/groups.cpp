@@ -24,14 +24,14 @@ std::uint64_t hash_seed() {
 
 // Both halves of the product count: in the lower one alone, a difference in the highest bit stays
 // where it is, whatever the seed, and the next word could cancel it.
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
+inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
   const uint128 product = uint128{hash ^ bits} * 0x9E3779B97F4A7C15U;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 // Adds the hash of a value, equal for equal values.
 template <typename T>
-std::uint64_t mixed_value(std::uint64_t hash, const Table& table, const T& value) {
+inline std::uint64_t mixed_value(std::uint64_t hash, const Table& table, const T& value) {
   if constexpr (std::is_same_v<T, TextView>) {
     hash = mixed(hash, value.first_word());
     if (value.is_inline()) return mixed(hash, value.second_word());
@@ -50,7 +50,7 @@ std::uint64_t mixed_value(std::uint64_t hash, const Table& table, const T& value
 }
 
 template <typename T>
-bool same_value(const Table& a, const T& one, const Table& b, const T& other) {
+inline bool same_value(const Table& a, const T& one, const Table& b, const T& other) {
   if constexpr (std::is_same_v<T, TextView>) {
     return same_text(a, one, b, other);
   } else {
@@ -60,7 +60,7 @@ bool same_value(const Table& a, const T& one, const Table& b, const T& other) {
 
 // A cell's value in the type of its column; of a time, or only its day.
 template <typename T>
-T key_value(const Column& column, const KeyField& key, std::int64_t row) {
+inline T key_value(const Column& column, const KeyField& key, std::int64_t row) {
   const T& value = column.as<T>()[row];
   if constexpr (std::is_same_v<T, std::int64_t>) {
     if (key.day) return day_of(value);
@@ -140,14 +140,12 @@ bool agree_in(std::size_t field, std::span<const GroupedRows> parts, const Group
     std::size_t at = 0;
     for (const std::int32_t group : groups.parts[i].group) {
       const std::int64_t row = parts[i].row(at++);
-      const Cell cell{&table, column.valid(row), key_value<T>(column, key, row)};
+      const bool known = column.valid(row);
       Cell& first = of_group[static_cast<std::size_t>(group)];
-      if (first.table == nullptr) {
-        first = cell;
-      } else if (first.known != cell.known ||
-                 (cell.known && !same_value(*first.table, first.value, table, cell.value))) {
+      if (first.table == nullptr) first = {&table, known, key_value<T>(column, key, row)};
+      if (first.known != known ||
+          (known && !same_value(*first.table, first.value, table, key_value<T>(column, key, row))))
         return false;
-      }
     }
   }
   return true;

@@ -90,11 +90,11 @@ TEST_CASE("keys are compared field by field, and a missing value is no zero") {
 }
 
 TEST_CASE("where two keys have one hash, all are hashed anew") {
-  const auto numbers = [&](GroupedRows part) {
+  const auto numbers = [&](GroupedRows part, const TablePtr& rows_of = table()) {
     int calls = 0;
-    part.rows = {table().get(), 0, 3};
+    part.rows = {rows_of.get(), 0, rows_of->rows()};
     const Groups found = detail::grouped({&part, 1}, [&](const GroupedRows& rows, std::uint64_t) {
-      return ++calls == 1 ? std::vector<std::uint64_t>{7, 7, 7} : hashes_of(rows);
+      return ++calls == 1 ? std::vector<std::uint64_t>(rows.size(), 7) : hashes_of(rows);
     });
     CHECK((calls == 1) == (found.count == 1));
     return found.parts[0].group;
@@ -105,6 +105,9 @@ TEST_CASE("where two keys have one hash, all are hashed anew") {
   CHECK(numbers({{}, {{trade_schema["settlor"]}}}) == Numbers{0, 0, 0});
   const Numbers outer{0, 0, 1};
   CHECK(numbers({{}, {{trade_schema["settlor"]}}, outer}) == Numbers{0, 0, 1});
+  std::vector<Fill> fills{{"1", "B"}, {"1", "B"}};
+  fills[1].row = 0;
+  CHECK(numbers({{}, {{trade_schema["row_no"]}}}, test::trades(fills)) == Numbers{0, 1});
 }
 
 TEST_CASE("parts share their groups, and a coarser key joins them") {
@@ -115,6 +118,12 @@ TEST_CASE("parts share their groups, and a coarser key joins them") {
   CHECK(groups.parts[0].first == std::vector<std::int64_t>{0, -1});
   const std::array coarse{GroupedRows{parts[0].rows, {}}, GroupedRows{parts[1].rows, {}}};
   CHECK(coarser(groups.parts, coarse) == Numbers{0, 0});
+  const TablePtr four = test::trades({{"1", "B"}, {"2", "B"}, {"3", "S"}, {"4", "B"}});
+  const std::array later{GroupedRows{{four.get(), 1, 2}, {{trade_no}}},
+                         GroupedRows{{four.get(), 2, 4}, {{trade_no}}}};
+  const std::array sides{GroupedRows{later[0].rows, {{side}}},
+                         GroupedRows{later[1].rows, {{side}}}};
+  CHECK(coarser(group_rows(later).parts, sides) == Numbers{0, 1, 0});
 }
 
 TEST_CASE("sums are exact, and say which groups lack a value") {

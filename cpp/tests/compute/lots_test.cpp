@@ -110,6 +110,14 @@ TEST_CASE("the values of all parts add up to those of the trades") {
   }
 }
 
+TEST_CASE("a part has its share of the whole lot, however the earlier ones were rounded") {
+  const LotFold fold =
+      folded({{"1", "B", 1, 3, 1, 0.01}, {"2", "S", 2, 1}, {"3", "S", 3, 1}, {"4", "S", 4, 1}});
+  const std::vector<Match> parts = fold.matches(0, ever);
+  REQUIRE(parts.size() == 3);
+  CHECK(std::tuple(whole(parts[0].lot_value), whole(parts[1].lot_value)) == std::tuple(0, 1));
+}
+
 TEST_CASE("a multiplier is what gives the value of every trade") {
   const auto multiplier = [](const std::vector<Fill>& fills) {
     const TablePtr table = test::trades(fills);
