@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from typing import Any
 
@@ -34,6 +35,7 @@ def test_bought_on_one_exchange_and_sold_on_the_other() -> None:
         apart = td.realised_pnl(both)
     assert (apart.realised, len(apart.open_lots)) == (0.0, 2)
     assert [issue.problem for issue in apart.issues] == [Problem.ELSEWHERE]
+    assert re.search(r"on NSE and .* on BSE: match_by=\"isin\" closes them", str(apart.issues[0]))
     with pytest.warns(td.DataWarning, match=Problem.ELSEWHERE):
         td.realised_pnl(both, shorts=False)
 

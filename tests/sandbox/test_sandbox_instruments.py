@@ -11,7 +11,7 @@ import pytest
 from sandbox_calls import Record, column, orders, search, trades
 from tradingdata import sandbox
 from tradingdata.sandbox.companies import companies
-from tradingdata.sandbox.market import derivatives
+from tradingdata.sandbox.market import derivatives, on_tick
 
 MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 
@@ -45,7 +45,7 @@ def test_a_share_has_a_listing_an_isin_and_the_zero_date(day: sandbox.Service) -
 
 
 def test_a_derivative_has_an_expiry_to_come_and_trades_in_lots(day: sandbox.Service) -> None:
-    for contract in of_segment(trades(day), "D"):
+    for contract in of_segment(trades(day) + orders(day), "D"):
         assert date.fromisoformat(contract["expiry_date"]) >= day.day
         assert contract["quantity"] % contract["lot_size"] == 0
         assert contract["lot_size"] > 1
@@ -100,6 +100,14 @@ def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
             f"{option['strike_price']:g}",
             words[option["opt_type"]],
         ]
+
+
+@pytest.mark.parametrize(
+    ("price", "tick", "nearest"),
+    [(101.4, 1, 101), (102.4, 5, 100), (102.6, 5, 105), (25_004.0, 10, 25_000), (0.4, 5, 5)],
+)
+def test_a_price_is_put_on_the_nearest_tick(price: float, tick: int, nearest: int) -> None:
+    assert on_tick(price, tick) == nearest
 
 
 def test_every_price_is_on_a_tick_and_no_limit_is_broken(day: sandbox.Service) -> None:
