@@ -77,6 +77,14 @@ def test_a_settlement_before_the_first_trade_is_in_the_days() -> None:
     assert (daily.net, daily.pnl.realised) == (30.0, 40.0)
 
 
+def test_without_trades_the_last_day_is_that_of_the_lots() -> None:
+    """Of the day that a lot is as of, or else of its time."""
+    opened = lot(10, 100.0, "2026-03-01")
+    assert td.Ledger(td.TradeBook(), opening=[opened]).until == dt.date(2026, 3, 1)
+    known = {**opened, "as_of": dt.datetime(2026, 3, 4, 9)}
+    assert td.Ledger(td.TradeBook(), opening=[known]).until == dt.date(2026, 3, 4)
+
+
 def test_a_settlement_says_until_when_time_runs() -> None:
     """L5: an option that expires after the last trade."""
     rows = book(made(1, "B", 50, 10507.5, "2026-06-07", **OPTION, **{EXPIRY: dt.date(2026, 6, 9)}))
