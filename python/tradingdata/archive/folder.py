@@ -18,7 +18,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -96,20 +96,21 @@ class Folder:
             and not entry.name.startswith(".")
         )
 
-    def responses(self) -> set[str]:
+    def responses(self, known: Collection[str] = ()) -> set[str]:
         """Returns the paths of the files of responses, below the folder.
 
         A folder is listed until two listings agree: one that was taken while files were joined may
         lack both the old and the new ones.
+
+        Args:
+            known: What an earlier listing returned, which counts unless it is empty.
         """
-        previous = None
+        previous = known or None
         while True:
             paths = {
-                f"{RESPONSES}/{month.name}/{entry.name}"
-                for month in _scan(self.path(RESPONSES))
-                if _MONTH.fullmatch(month.name)
-                for entry in _scan(month.path)
-                if _RESPONSES.fullmatch(entry.name)
+                f"{RESPONSES}/{month}/{name}"
+                for month in filter(_MONTH.fullmatch, _names(self.path(RESPONSES)))
+                for name in filter(_RESPONSES.fullmatch, _names(self.path(RESPONSES, month)))
             }
             if paths == previous:
                 return paths
@@ -324,3 +325,9 @@ def _rename(old: str, new: str) -> None:
 
 def _seal(settings: Json) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def _names(folder: str) -> list[str]:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return os.listdir(folder)
+    return []

@@ -304,7 +304,7 @@ class Responses:
     def refresh(self) -> Log:
         """Returns the log with everything that was stored before the call."""
         while True:
-            listed = self.folder.responses()
+            listed = self.folder.responses(self.log.files.keys())
             if listed == self.log.files.keys():
                 self.log.damaged = {}
                 return self.log
@@ -418,9 +418,10 @@ class Responses:
     def join(self, before: datetime) -> None:
         """Joins the files of each day of filing that is over, if all are sound; hold the lock."""
         singles: dict[str, list[str]] = defaultdict(list)
+        today = f"{before:%Y-%m-%d}"
         for path in self.log.files:
             name = path.rpartition("/")[2]
-            if name[10] == "T" and name[:10] < f"{before:%Y-%m-%d}":
+            if name[10] == "T" and name[:10] < today:
                 singles[name[:10]].append(path)
         for day, paths in sorted(singles.items()):
             if len(paths) > 1:

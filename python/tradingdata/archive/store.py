@@ -52,6 +52,7 @@ class _File(NamedTuple):
     day: str
     path: str
     signature: Signature | None
+    note: Note | None  # of a sound file
 
 
 class Store:
@@ -162,7 +163,7 @@ class Store:
             )
         for book in BOOKS:
             for file in self._days(book, self.folder.days(book)):
-                if note := self._note(file):
+                if note := file.note:
                     with suppress(Damaged):
                         self._put(days.read(file.path, note))
         self.folder.write_settings(settings | {"schema": schema})
@@ -175,12 +176,13 @@ class Store:
         missing = log.days_of(book) - files.keys()
         self._read_notes(files.values())
         absent = {day: (self.folder.path(book, f"{day}.parquet"), None) for day in missing}
-        return [_File(book, day, *file) for day, file in sorted({**files, **absent}.items())]
+        listed = sorted({**files, **absent}.items())
+        return [_File(book, day, *file, self._note(book, day, *file)) for day, file in listed]
 
     def _lost_marks(self, files: Iterable[_File]) -> set[str]:
         """Returns the responses that days were folded without, by a mark that is not there."""
-        notes = filter(None, map(self._note, files))
-        return {x for note in notes for x in note.withdrawn} - self.responses.log.marked
+        without = {x for file in files if file.note for x in file.note.withdrawn}
+        return without - self.responses.log.marked
 
     def _about_marks(self, lost: Collection[str]) -> str:
         return (
@@ -194,7 +196,7 @@ class Store:
         What is wrong is a remark.
         """
         log, old = self.responses.log, None
-        note = self._note(file)
+        note = file.note
         if note is None and file.signature:
             known = self._notes[file.path][1]
             wrong = f"the file of the {known.book} of {known.day}" if known else "damaged"
@@ -228,11 +230,11 @@ class Store:
                 for entry, body in self.responses.bodies(some):
                     yield entry, None if body is None else self.decoder.table(entry, body)
 
-    def _note(self, file: _File) -> Note | None:
+    def _note(self, book: str, day: str, path: str, signature: Signature | None) -> Note | None:
         """Returns the note of a day's file, or None without a sound one."""
-        signature, note = self._notes.get(file.path, (None, None))
-        is_its = signature and note and (note.book, note.day) == (file.book, file.day)
-        return note if is_its and signature == file.signature else None
+        read, note = self._notes.get(path, (None, None))
+        is_its = note is not None and read == signature and (note.book, note.day) == (book, day)
+        return note if is_its else None
 
     def _read_notes(self, files: Iterable[tuple[str, Signature]]) -> None:
         fresh = {path: new for path, new in files if self._notes.get(path, (None,))[0] != new}
@@ -283,7 +285,7 @@ class Store:
             remarks.append(f"{self._about_marks(marks)}: the next `fetch` or `add` writes it again")
         for file in listed:
             day = self._unfolded(file, remarks, always=file.path in volatile)
-            note = day.note if day else self._note(file)
+            note = day.note if day else file.note
             if day:
                 rows.append((file.day, days.Rows(book, day.rows)))
             elif note and note.rows and file.signature:
@@ -347,7 +349,7 @@ class Store:
                 for path in self.folder.strange(book)
             ]
             for file in listed:
-                note = self._note(file)
+                note = file.note
                 try:
                     if note is None and file.signature:
                         raise Damaged(f"{file.path} is damaged or of another day")
