@@ -5,12 +5,15 @@
 #define NOMINMAX
 #include <winsock2.h>
 #include <ws2tcpip.h>
+// After the header of sockets, which it would replace.
+#include <windows.h>
 #else
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #endif
@@ -29,6 +32,14 @@ namespace detail {
 
 using Socket = SOCKET;
 
+void* map_pages(std::size_t size) noexcept {
+  return VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+void unmap_pages(void* pages, std::size_t) noexcept {
+  VirtualFree(pages, 0, MEM_RELEASE);
+}
+
 bool readable(std::intptr_t socket) noexcept {
   WSAPOLLFD asked{static_cast<Socket>(socket), POLLRDNORM, 0};
   return WSAPoll(&asked, 1, 0) != 0;
@@ -42,6 +53,22 @@ void Notifier::lower() noexcept {}
 #else
 
 using Socket = int;
+
+void* map_pages(std::size_t size) noexcept {
+  void* const pages =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+#ifdef MADV_HUGEPAGE
+  constexpr std::size_t huge_from = 4 << 20;  // gains more than it wastes in the last page
+  // Advice only: a refusal costs nothing.
+  if (size >= huge_from) madvise(pages, size, MADV_HUGEPAGE);
+#endif
+  return pages;
+}
+
+void unmap_pages(void* pages, std::size_t size) noexcept {
+  munmap(pages, size);
+}
 
 bool readable(std::intptr_t socket) noexcept {
   pollfd asked{static_cast<Socket>(socket), POLLIN, 0};

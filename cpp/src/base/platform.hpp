@@ -32,6 +32,11 @@ Duration from_seconds(double seconds);
 
 namespace detail {
 
+// Pages from the system, zeroed and not yet touched; null where it gives none. A large mapping gets
+// huge pages where there are such.
+void* map_pages(std::size_t size) noexcept;
+void unmap_pages(void* pages, std::size_t size) noexcept;
+
 // Whether a read of the socket would not wait: bytes are there, or the connection's end.
 bool readable(std::intptr_t socket) noexcept;
 
