@@ -220,11 +220,7 @@ def test_f183_a_damaged_body_of_another_day_is_in_nobodys_way(tmp_path: Path) ->
     for path in response_files(root):
         path.rename(path.with_name(f"2026-11-19{path.name[10:]}"))
     damaged = response_files(root)[0]
-    content = bytearray(damaged.read_bytes())
-    ((start, size),) = _pages(damaged, "body")
-    content[start + size // 2 : start + size] = bytes(size - size // 2)
-    damaged.write_bytes(content)
-    store.store_of.cache_clear()
+    _damage_body(damaged)
     archive = td.Archive(root)
     wrong = archive.add(trade_response(trade("7"), at="16:00"))
     archive.withdraw(wrong.id)
@@ -256,11 +252,7 @@ def test_f183_what_cannot_be_erased_keeps_nobody_from_a_day(tmp_path: Path) -> N
     _copy_of(singles, joined)
     for path in singles:
         path.unlink()
-    content = bytearray(joined.read_bytes())
-    ((start, size),) = _pages(joined, "body")
-    content[start + size // 2 : start + size] = bytes(size - size // 2)
-    joined.write_bytes(content)
-    store.store_of.cache_clear()
+    _damage_body(joined)
     archive = td.Archive(root)
     with pytest.raises(td.ArchiveError, match=joined.name):
         archive.erase("a")
@@ -542,6 +534,15 @@ def _copy_of(paths: list[Path], target: Path, columns: str = "*") -> None:
         listed = [str(path) for path in paths]
         own.execute(f"CREATE TABLE copied AS SELECT {columns} FROM read_parquet({listed})")
         own.execute(f"COPY copied TO '{target}' (FORMAT parquet)")
+
+
+def _damage_body(path: Path) -> None:
+    """Overwrites the second half of the only page of bodies of a file, unseen by open archives."""
+    content = bytearray(path.read_bytes())
+    ((start, size),) = _pages(path, "body")
+    content[start + size // 2 : start + size] = bytes(size - size // 2)
+    path.write_bytes(content)
+    store.store_of.cache_clear()
 
 
 def _pages(path: Path, column: str) -> list[tuple[int, int]]:

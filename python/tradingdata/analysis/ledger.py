@@ -53,7 +53,7 @@ from .inputs import (
     is_listed,
     require_pickles,
 )
-from .keys import BY, KEY, KEYED, NAMES, Key, contract_of, lead_of
+from .keys import BY, KEY, KEYED, NAMES, Key
 from .results import (
     ATTRIBUTES,
     LONG,
@@ -74,7 +74,9 @@ from .results import (
     about,
     issue_rows,
     noted,
+    priced_notes,
     unused,
+    valued_row,
 )
 
 _DIGITS = 6  # decimals to which the amounts of days are rounded
@@ -889,42 +891,3 @@ def _days_of(
         if not is_sparse or any(amount is None or amount for amount in amounts):
             cells = [None if amount is None else float(amount) for amount in amounts]
             yield (*group[:-1], day, *cells, group[-1])
-
-
-# -- values --
-
-
-def priced_notes(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
-    """Returns the issues of open quantities: those without a price or a multiplier."""
-    notes = []
-    for row in values.unpriced:
-        problem = Problem.UNPRICED if row.price is None else Problem.UNPROVED
-        notes.append(about(lead_of(row), problem, "in no sum"))
-    if notes:  # else a list with more contracts is fine
-        notes += unused("prices", price_of.unmatched(map(contract_of, values)))
-    return notes
-
-
-def valued_row(
-    quantity: int,
-    paid: tuple[int, int],
-    multiplier: int | None,
-    kind: str,
-    price: Fraction | None,
-) -> tuple[int, float, float | None, float | None, float | None, float | None, int | None, str]:
-    """Returns the values of an ``Unrealised`` after the leading ones.
-
-    ``paid`` is the exact value that was paid, as a ratio, since reducing fractions takes long.
-    """
-    value, unit = paid
-    price = price if quantity else Fraction(0)  # lots that cancel out need no price
-    shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
-    average = market = gain = None
-    if shares:
-        average = (value if shares > 0 else -value) / (unit * abs(shares))
-    if price is not None and shares is not None:
-        worth, of_price = price.numerator * shares, price.denominator
-        market = worth / of_price
-        gain = (worth * unit - value * of_price) / (of_price * unit)
-    shown_price = price.numerator / price.denominator if price is not None and quantity else None
-    return quantity, value / unit, average, shown_price, market, gain, multiplier, kind

@@ -15,7 +15,7 @@ from .events import MATCH_BY, GivenLots, as_trades, by_isin, is_by_isin, read_lo
 from .fold import Options
 from .inputs import DayPrices, Lookup, Prices, PricesByDay
 from .keys import CONTRACT, Key, key_of, leading_of
-from .ledger import Ledger, priced_notes, valued_row
+from .ledger import Ledger
 from .position import Positions
 from .results import (
     LONG,
@@ -27,6 +27,8 @@ from .results import (
     RealisedPnl,
     UnrealisedPnl,
     noted,
+    priced_notes,
+    valued_row,
 )
 
 Given = ParamSpec("Given")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, tzinfo
+from fractions import Fraction
 from functools import cached_property, partial
 from math import isinf
 from operator import itemgetter
@@ -18,8 +19,20 @@ from ..display.view import View
 from ..errors import DataWarning, warn_user
 from ..table.rows import declared, row_type
 from ..table.table import Record, Table
-from .inputs import days_text
-from .keys import BY, KEY, KEYED, ORDER_SIDE, Key, Keyed, Lead, OfOrder, kind_of
+from .inputs import Lookup, days_text
+from .keys import (
+    BY,
+    KEY,
+    KEYED,
+    ORDER_SIDE,
+    Key,
+    Keyed,
+    Lead,
+    OfOrder,
+    contract_of,
+    kind_of,
+    lead_of,
+)
 
 # The values of a column, or several columns of rows of another table.
 Column = Sequence[object] | tuple[Slice, Sequence[int], Sequence[str]]
@@ -557,6 +570,42 @@ class UnrealisedPnl(ResultTable[Unrealised]):
 
     def _heading(self) -> str:
         return f"{super()._heading()}, {self._said_of('unrealised')} before charges"
+
+
+def priced_notes(values: UnrealisedPnl, price_of: Lookup) -> list[Note]:
+    """Returns the issues of open quantities: those without a price or a multiplier."""
+    notes = []
+    for row in values.unpriced:
+        problem = Problem.UNPRICED if row.price is None else Problem.UNPROVED
+        notes.append(about(lead_of(row), problem, "in no sum"))
+    if notes:  # else a list with more contracts is fine
+        notes += unused("prices", price_of.unmatched(map(contract_of, values)))
+    return notes
+
+
+def valued_row(
+    quantity: int,
+    paid: tuple[int, int],
+    multiplier: int | None,
+    kind: str,
+    price: Fraction | None,
+) -> tuple[int, float, float | None, float | None, float | None, float | None, int | None, str]:
+    """Returns the values of an ``Unrealised`` after the leading ones.
+
+    ``paid`` is the exact value that was paid, as a ratio, since reducing fractions takes long.
+    """
+    value, unit = paid
+    price = price if quantity else Fraction(0)  # lots that cancel out need no price
+    shares = 0 if not quantity else None if multiplier is None else quantity * multiplier
+    average = market = gain = None
+    if shares:
+        average = (value if shares > 0 else -value) / (unit * abs(shares))
+    if price is not None and shares is not None:
+        worth, of_price = price.numerator * shares, price.denominator
+        market = worth / of_price
+        gain = (worth * unit - value * of_price) / (of_price * unit)
+    shown_price = price.numerator / price.denominator if price is not None and quantity else None
+    return quantity, value / unit, average, shown_price, market, gain, multiplier, kind
 
 
 _IDLE = "no trades, and nothing is open"
