@@ -61,7 +61,7 @@ def test_the_compiled_fields_are_those_of_the_service_document(record: str) -> N
     sent = [field for field in declared if not field["local"]]
     assert declared[: len(sent)] == tuple(sent), "local fields are the last"
     compiled = [(field["name"], field["kind"], field["personal"]) for field in sent]
-    assert compiled == documented, "declare and document the same: table/records.hpp, service.md"
+    assert compiled == documented, "records.hpp and tests/support/service/service.md differ"
 
 
 # What the core may use that is not of the standard library, and where.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "service.md"
+# As the service publishes it, beside which the compiled fields are checked.
+DOCUMENT = Path(__file__).with_name("service.md")
 HEADING = re.compile(r"^### (\w+) record\b.*$", re.MULTILINE)
 ROW = re.compile(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 FURTHER = re.compile(r"also carries these fields, with the types given: ([^.]+)\.")
