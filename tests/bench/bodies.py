@@ -78,8 +78,6 @@ def _hard(index: int, record: Record) -> Record:
 
 FORMS: dict[str, tuple[Callable[[int, Record], Record], Callable[[Any], str]]] = {
     "compact": (lambda index, record: record, _compact),
-    "spaced": (lambda index, record: record, _spaced),
-    "reversed": (lambda index, record: dict(reversed(record.items())), _compact),
     "unknown": (_unknown, _compact),
     "hard": (_hard, _escaped),
 }
