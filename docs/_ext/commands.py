@@ -17,7 +17,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
 from tradingdata.cli.app import program
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 
 
 class CommandHelp(SphinxDirective):

@@ -31,7 +31,7 @@ from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
 from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, Unrealised, UnrealisedPnl
 from .books.book import OrderBook, TradeBook
-from .display.text import group, printable
+from .display import group, printable
 
 if TYPE_CHECKING:
     from matplotlib import axes

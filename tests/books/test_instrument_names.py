@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from tradingdata.display.text import instrument_name
+from tradingdata.display import instrument_name
 
 EXPIRY = dt.date(2026, 11, 26)
 

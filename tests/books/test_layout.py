@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 import tradingdata as td
 from cases import KEY_OF_C1, made
-from tradingdata.display.text import aligned, cell_width, cut, group
+from tradingdata.display import aligned, cell_width, cut, group
 
 
 @pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])

@@ -118,7 +118,7 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     assert book.response is not None
     assert PAN.encode() in book.response.content
     names = book.extra_fields
-    from tradingdata.display.text import Shown, set_fields
+    from tradingdata.display import Shown, set_fields
 
     shown = repr([book, book[0], book.issues, set_fields(book[0]), Shown(book, names).rows])
     shown += book._repr_html_() + book[0]._repr_html_()  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import tradingdata as td
 from archiving import clock
 from command_line import Run
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 DAY = "2026-11-20"

@@ -13,7 +13,7 @@ from command_line import Run, account, commands, on_terminal, start
 from service import Service as Scripted
 from service import book_reply, trades
 from systems import needs_modes, needs_shell
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import Ran, account, on_terminal, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service as Sandbox
 
 STEPS = ["settings", "search", "token"]

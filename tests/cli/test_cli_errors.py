@@ -19,7 +19,7 @@ from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import needs_modes
 from tradingdata.cli.app import run as run_command
-from tradingdata.cli.errors import Code, for_a_terminal
+from tradingdata.cli.terminal import Code, for_a_terminal
 from tradingdata.sandbox import Service, start
 
 

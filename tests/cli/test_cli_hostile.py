@@ -10,7 +10,7 @@ import pytest
 from command_line import Run, Screen, run_here
 from service import Service, as_json, book_reply, envelope, json_reply, orders, stocks, trades
 from tradingdata import OrderBook
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 
 CLEAR, CONTROL, TURN = "\x1b[2J\x1b]0;mine\x07", "\x9b31m", "\u202e"
 HOSTILE = f"{CLEAR}{CONTROL}{TURN}[red]x[/red]\nsecond line"

@@ -14,7 +14,7 @@ from analysis_samples import unwarned
 from archiving import clock
 from command_line import Run
 from tradingdata.analysis import execution_quality, positions, realised_pnl, reconcile
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service, start
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Run, run_here
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 

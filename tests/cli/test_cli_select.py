@@ -11,7 +11,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Run, unlabelled
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 DAY = dt.date(2026, 11, 20)

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import PROGRAM, account, unlabelled
 from systems import needs_shell
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 pytestmark = needs_shell

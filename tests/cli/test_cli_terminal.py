@@ -19,7 +19,7 @@ from sandbox_calls import SETTING
 from signalling import interrupt
 from systems import WINDOWS
 from tradingdata import sandbox
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 

@@ -18,7 +18,7 @@ from command_line import Run, Screen, account, on_terminal, run_here, start
 from service import Service as Scripted
 from service import book_reply, orders, reply
 from signalling import interrupt
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.cli.watch import clock
 from tradingdata.sandbox import Service
 

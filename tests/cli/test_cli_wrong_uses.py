@@ -15,7 +15,7 @@ import pytest
 import tradingdata as td
 from archiving import clock
 from command_line import Run
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
 USES = [

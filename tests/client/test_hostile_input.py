@@ -8,7 +8,7 @@ import pytest
 
 import tradingdata as td
 from command_line import run_here
-from tradingdata.cli.errors import Code
+from tradingdata.cli.terminal import Code
 
 DIGITS = "9" * 5000
 DEEP = "[" * 5000 + "]" * 5000

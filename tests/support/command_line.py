@@ -19,7 +19,7 @@ import tradingdata as td
 from signalling import interruptible
 from systems import posix, skip_without_numpy
 from tradingdata.cli import main
-from tradingdata.display.view import VIEWS
+from tradingdata.display import VIEWS
 from tradingdata.sandbox import Service
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from openpyxl.utils.escape import unescape
 import tradingdata as td
 from service import trades
 from systems import link_to, needs
-from tradingdata.display.text import group
+from tradingdata.display import group
 from worlds.records import BOOKS, KINDS, body_of, read, sample
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")

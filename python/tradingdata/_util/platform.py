@@ -31,16 +31,19 @@ WINDOWS = sys.platform == "win32"
 HAS_ROOT_STORE = WINDOWS
 
 
-def is_private(file: IO[str] | IO[bytes]) -> bool:
-    """Returns whether only the user can read an open file.
+def require_private(file: IO[str] | IO[bytes], path: str) -> None:
+    """Raises ConfigurationError if other users can read an open file.
 
-    Always true on Windows, where a user's own folders admit nobody but administrators besides.
+    Not on Windows, where a user's own folders admit nobody but administrators besides.
     """
-    return WINDOWS or not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    if not WINDOWS and os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigurationError(
+            f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
+        )
 
 
 def make_private(path: str) -> None:
-    """Lets only the user read, write and enter a file or folder; see `is_private` for Windows."""
+    """Lets only the user read, write and enter a file or folder; see `require_private`."""
     if not WINDOWS:
         os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
 
@@ -122,20 +125,15 @@ def machine() -> str:
 
 
 def _is_locked(place: int, wait: float) -> bool:
-    """Locks a file; returns whether it was free within some seconds."""
-    until = time.monotonic() + wait
-    while True:
-        try:
-            _lock(place)
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-                raise
-        else:
-            return True
-        left = until - time.monotonic()
-        if left <= 0:
-            return False
-        time.sleep(min(left, _POLL))
+    """Locks a file if it is free, or waits for some seconds at the most; returns whether it is."""
+    try:
+        _lock(place)
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            raise
+        time.sleep(min(wait, _POLL))
+        return False
+    return True
 
 
 def _lock(place: int) -> None:
@@ -309,7 +307,6 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         if overwrite:
             with suppress(FileNotFoundError):
                 copy_mode(draft, target)
-        if overwrite:
             os.replace(draft, target)
         else:
             _move_beside(draft, target)
@@ -350,11 +347,3 @@ def _move_beside(draft: str, target: str) -> None:
         os.rename(draft, target)
     else:
         os.unlink(draft)
-
-
-def require_private(file: IO[str] | IO[bytes], path: str) -> None:
-    """Raises ConfigurationError if other users can read an open file."""
-    if not is_private(file):
-        raise ConfigurationError(
-            f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
-        )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Kind = TypeVar("Kind")
+Moment = TypeVar("Moment", date, time)
 
 _ANY_KEYWORD = 0x08  # a flag of a function's code
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -85,29 +86,30 @@ def day(name: str, value: object) -> date:
     Refuses times with a zone: that of the day may be another one.
     """
     problem = f"{name} must be a date such as '2026-11-20', not {shown(value)}"
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            raise ValueError(problem) from None
-    if not isinstance(value, date) or getattr(value, "tzinfo", None) is not None:
+    at = _from_iso(date, value, problem)
+    if getattr(at, "tzinfo", None) is not None:
         raise TypeError(problem)
-    return value.date() if isinstance(value, datetime) else value
+    return at.date() if isinstance(at, datetime) else at
 
 
 def time_of_day(name: str, value: object) -> time:
     """Returns a naive time of day given as such or as ISO text."""
     problem = f"{name} must be a time of day without a zone, such as '15:30', not {shown(value)}"
-    if isinstance(value, str):
-        try:
-            value = time.fromisoformat(value)
-        except ValueError:
-            raise ValueError(problem) from None
-    if not isinstance(value, time):
-        raise TypeError(problem)
-    if value.tzinfo is not None:
+    at = _from_iso(time, value, problem)
+    if at.tzinfo is not None:
         raise ValueError(problem)
-    return value
+    return at
+
+
+def _from_iso(kind: type[Moment], value: object, problem: str) -> Moment:
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(problem)
+    try:
+        return kind.fromisoformat(value)
+    except ValueError:
+        raise ValueError(problem) from None
 
 
 def path(name: str, value: Any) -> str:

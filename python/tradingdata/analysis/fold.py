@@ -23,7 +23,7 @@ from .. import _core
 from .._core import Groups, Slice, Trade
 from .._util.validate import did_you_mean, shown
 from ..books.book import TradeBook
-from ..display.text import counted
+from ..display import counted
 from .events import (
     Events,
     LotChange,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from .. import _core
 from .._core import Groups, Trade
 from ..books.book import TradeBook
-from ..display.text import counted
+from ..display import counted
 from .charge_rates import Rates, charge_settlements, rates_of
 from .charging import Amount, Bill, Rounding
 from .events import (

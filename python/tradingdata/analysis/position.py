@@ -7,7 +7,7 @@ from datetime import date
 
 from .. import _core
 from ..books.book import TradeBook
-from ..display.text import counted, group
+from ..display import counted, group
 from ..table.rows import declared
 from .events import Events, average_of, strikes_of
 from .inputs import Multipliers, days_text

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from ..books.book import OrderBook, TradeBook
-from ..display.text import group
+from ..display import group
 from ..table.rows import declared
 from .events import Proof, check_codes, multipliers_at, require_values
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _core
 from .._core import Slice
 from ..books.book import OrderBook, TradeBook
-from ..display.text import counted, group
+from ..display import counted, group
 from ..table.rows import declared
 from .events import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from .. import _core
 from .._core import Slice
 from .._util.declarations import kinds_of
-from ..display.text import ENDS, Ends, Shown, group
-from ..display.view import View
+from ..display import ENDS, Ends, Shown, View, group
 from ..errors import DataWarning, warn_user
 from ..table.rows import declared, row_type
 from ..table.table import Record, Table

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..accounts import Accounts, accounts_error, side_by_side
 from ..books.issues import warnings_kept
-from ..display.text import counted
+from ..display import counted
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from .ingest import ArchiveFetch, Received
 

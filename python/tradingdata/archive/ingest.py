@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .._core import Slice
 from .._util.time_zones import zone_as_text
-from ..display.text import counted
+from ..display import counted
 from ..errors import ArchiveError, ConfigurationError
 from . import days
 from .databases import explained

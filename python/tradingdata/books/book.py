@@ -12,8 +12,7 @@ from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS, Reduced, reduced
 from .._util.time_zones import zone_from
 from .._util.validate import flag, method_keywords, no_field, text
-from ..display.text import ENDS, Ends, Shown, book_cells, book_heading
-from ..display.view import VIEWS, View
+from ..display import ENDS, VIEWS, Ends, Shown, View, book_cells, book_heading
 from ..errors import ConfigurationError
 from ..table.export import KEYWORDS, ArrowTable
 from ..table.rows import Order, Stock, Trade, restored_records

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import _core
 from .._util.declarations import RECORDS
 from .._util.validate import shown
-from ..display.text import instrument_name, value_of
+from ..display import instrument_name, value_of
 from ..table.rows import Order, Trade
 from .issues import repeated
 

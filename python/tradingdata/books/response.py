@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from .._core import Slice
 from .._util.declarations import Reduced, reduced
-from ..display.text import counted
+from ..display import counted
 
 
 class _Body(NamedTuple):

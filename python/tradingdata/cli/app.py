@@ -16,9 +16,8 @@ import click
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
-from .errors import Code, code_of, for_a_terminal
 from .parameters import Group, option
-from .terminal import problem
+from .terminal import Code, code_of, for_a_terminal, problem
 
 PROGRAM = "tradingdata"
 
@@ -68,10 +67,7 @@ def _show_versions(context: click.Context, _: click.Parameter, value: bool) -> N
         context.exit()
 
 
-_SETTINGS = {
-    "help_option_names": ["-h", "--help"],
-    "show_default": True,
-}
+_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 @click.group(cls=_Program, context_settings=_SETTINGS)

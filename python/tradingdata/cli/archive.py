@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tradingdata.books.book import OrderBook, TradeBook
-from tradingdata.display.text import counted
+from tradingdata.display import counted
 from tradingdata.errors import ArchiveError
 
 from . import parameters
-from .errors import Code, UsageError, fitting
 from .output import Destination, book_destination, write_lines
 from .parameters import PATH, Given, Group, client_of, option, received, together
-from .terminal import remark, write_out
+from .terminal import Code, UsageError, fitting, remark, write_out
 
 if TYPE_CHECKING:
     from tradingdata.archive import Archive, ArchiveFetch

@@ -6,24 +6,21 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from textwrap import wrap
 from typing import Any
 
 import click
 
 from tradingdata._util.validate import words
-from tradingdata._util.waiting import Result
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
-from tradingdata.display.text import counted, group, printable
+from tradingdata.display import counted, group, printable
 from tradingdata.errors import TradingDataError
 
 from . import parameters, terminal
-from .errors import Code, UsageError, code_of, fitting, for_a_terminal
 from .output import book_destination, write_lines
 from .parameters import COUNT, Command, Given, client_of, option, received
-from .terminal import remark, write_out
+from .terminal import Code, UsageError, code_of, fitting, for_a_terminal, remark, write_out
 
 _CARE = ("strict", "keep_personal_data")
 _book_options = parameters.together(
@@ -132,12 +129,12 @@ def check(**given: Any) -> int:
     with client_of(given, token=False) as client:
 
         def search() -> str:
-            milliseconds, _ = _timed(lambda: client.search("INFY").first(1))
-            return f"response in {milliseconds} ms, without a token"
+            client.search("INFY").first(1)
+            return "response in MS ms, without a token"
 
         def token() -> str:
-            milliseconds, book = _timed(partial(received, client.order_book))
-            return f"accepted: {counted(len(book), 'order')} today, in {milliseconds} ms"
+            orders = counted(len(received(client.order_book)), "order")
+            return f"accepted: {orders} today, in MS ms"
 
         account = f", account {client.account}" if client.account else ""
         settings = f"{client.base_url}{account}"
@@ -148,9 +145,10 @@ def check(**given: Any) -> int:
 
 def _step(name: str, work: Callable[[], str]) -> Code:
     """Prints what a step returns, or why it failed and what to do; returns its exit code."""
-    state, style, code = "ok  ", "green", Code.OK
+    state, style, code, started = "ok  ", "green", Code.OK, time.perf_counter()
     try:
         text = work()
+        text = text.replace("MS ms", f"{group((time.perf_counter() - started) * 1000, 1)} ms")
     except (TradingDataError, OSError) as error:
         state, style, code, text = "FAIL", "red", code_of(error), for_a_terminal(error)
     before, screen = f"{state}  {name}  ", terminal.screen()
@@ -162,13 +160,6 @@ def _step(name: str, work: Callable[[], str]) -> Code:
         painted = screen.paint(state, style) + before[len(state) :]
         screen.show([painted + first, *(space + line for line in rest)])
     return code
-
-
-def _timed(call: Callable[[], Result]) -> tuple[str, Result]:
-    """Returns the milliseconds that a call takes, and its result."""
-    started = time.perf_counter()
-    result = call()
-    return group((time.perf_counter() - started) * 1000, 1), result
 
 
 @click.command(cls=Command)

@@ -9,19 +9,17 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from tradingdata import _core
+from tradingdata import _core, display
 from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.platform import target_of, whole_file
 from tradingdata._util.validate import did_you_mean
 from tradingdata.books.book import Book
-from tradingdata.display import text as display
-from tradingdata.display.text import Layout, Shown, aligned, counted, printable
+from tradingdata.display import Shown, aligned, counted, printable
 from tradingdata.table.conditions import Condition, value_in
 
 from . import terminal
-from .errors import DataError, UsageError, fitting
 from .parameters import FORMATS, Given
-from .terminal import Screen, remark, write_out
+from .terminal import DataError, Screen, UsageError, fitting, remark, write_out
 
 if TYPE_CHECKING:
     from tradingdata.books.book import AnyBook
@@ -247,19 +245,14 @@ def print_rows(screen: Screen, table: Rows, names: Sequence[str], *, chosen: boo
     shown = Shown(table, names, ends=max(display.ENDS, (screen.height - _AROUND) // 2))
     title = heading(table, shown.without_common_day(table))
     screen.show(display.wrapped(title, screen.width).splitlines(), "bold")
-    layout = Layout(shown, screen.width)
-    screen.show(unindented(display.laid_out(layout, screen.paint)))
+    rows, missing = display.laid_out(shown, screen.width, screen.paint)
+    screen.show(rows.splitlines())
     # In a pipe, the output has every row and every requested column.
-    hidden = len(layout.missing) + (0 if chosen else len(shown.hidden))
+    hidden = missing + (0 if chosen else len(shown.hidden))
     more = "--columns" if shown.hidden and not chosen else "in a pipe"
     notes = [f"+{counted(hidden, 'more column')}: {more}"] if hidden else []
     notes += ["all rows: in a pipe"] if shown.skipped else []
     screen.show(screen.fit("; ".join(notes)), "dim")
-
-
-def unindented(text: str) -> list[str]:
-    """Returns the lines of a table that has the width of the screen."""
-    return [line[2:] for line in text.splitlines()]
 
 
 def is_result(table: Rows) -> bool:

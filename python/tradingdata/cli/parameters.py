@@ -19,8 +19,7 @@ from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning
 
-from .errors import UsageError
-from .terminal import remark
+from .terminal import UsageError, remark
 
 if TYPE_CHECKING:
     from tradingdata.client.options import Retry

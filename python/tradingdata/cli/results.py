@@ -18,9 +18,9 @@ from tradingdata.analysis.inputs import csv_by_contract, csv_rows
 from tradingdata.errors import BooksDisagreeError
 
 from . import archive, parameters
-from .errors import Code, DataError, UsageError, fitting, for_a_terminal
 from .output import Destination, RowChoice, chosen_columns
 from .parameters import AMOUNT, PATH, Command, Given, client_of, option, received, together
+from .terminal import Code, DataError, UsageError, fitting, for_a_terminal
 
 if TYPE_CHECKING:
     from tradingdata.books.book import OrderBook, TradeBook
@@ -232,18 +232,14 @@ def quality(**given: Any) -> int:
     return calculation.show(analysis.execution_quality, *calculation.books())
 
 
-def _prices(path: Path) -> dict[Any, Any]:
-    """Reads prices, by day if the file has the column."""
-    by_day = csv_by_contract(path, "price", "number")
-    return by_day.get(None, {}) if None in by_day or not by_day else by_day
-
-
-def _numbers(path: Path, name: str, kind: str) -> dict[Any, Any]:
-    """Reads numbers that are those of every day."""
-    by_day = csv_by_contract(path, name, kind)
-    if not by_day.keys() <= {None}:
+def _numbers(path: Path, name: str, kind: str, *, by_day: bool = False) -> dict[Any, Any]:
+    """Reads numbers by contract; those of prices by day, if the file has the column."""
+    numbers = csv_by_contract(path, name, kind)
+    if numbers.keys() <= {None}:
+        return numbers.get(None, {})
+    if not by_day:
         raise ValueError(f"{path} has the column day, but these are of no day: leave it out")
-    return by_day.get(None, {})
+    return numbers
 
 
 def _lots(path: Path) -> list[dict[str, Any]]:
@@ -258,7 +254,7 @@ def _lots(path: Path) -> list[dict[str, Any]]:
 
 _FILES: dict[str, Callable[[Path], Any]] = {
     "opening": _lots,
-    "prices": _prices,
+    "prices": partial(_numbers, name="price", kind="number", by_day=True),
     "settle": partial(_numbers, name="price", kind="number"),
     "multipliers": partial(_numbers, name="multiplier", kind="integer"),
     "charges": analysis.ChargeRate.load,

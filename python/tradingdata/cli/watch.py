@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tradingdata import _core
+from tradingdata import _core, display
 from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
-from tradingdata.display import text as display
-from tradingdata.display.text import counted, group, printable
-from tradingdata.display.view import VIEWS
+from tradingdata.display import VIEWS, counted, group, printable
 from tradingdata.watch.polling import time_left
 
 from . import parameters, terminal
-from .errors import UsageError, fitting, for_a_terminal
-from .output import RowChoice, chosen_columns, unindented
+from .output import RowChoice, chosen_columns
 from .parameters import COUNT, PATH, Command, client_of, option, received
-from .terminal import Screen, end_with_the_reader, remark, write_out
+from .terminal import (
+    Screen,
+    UsageError,
+    end_with_the_reader,
+    fitting,
+    for_a_terminal,
+    remark,
+    write_out,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -239,7 +244,6 @@ def live_table(
     shown.without_common_day(top)
     changed = {change.order for change in update.changes if change.kind != "gone"}
     fresh = [row for row, order in enumerate(top) if order in changed]
-    layout = display.Layout(shown, screen.width)
-    lines += unindented(display.laid_out(layout, screen.paint, bold=fresh))
+    lines += display.laid_out(shown, screen.width, screen.paint, bold=fresh)[0].splitlines()
     more = f"… {group(len(orders) - len(top))} more"
     return [*lines, screen.paint(more, "dim")] if len(orders) > len(top) else lines

@@ -20,7 +20,7 @@ from .._util.declarations import kinds_of
 from .._util.optional_imports import progress_bar
 from ..books.book import StockList, concat
 from ..books.response import Response
-from ..display.text import counted
+from ..display import counted
 from ..errors import (
     CallCancelledError,
     ConfigurationError,

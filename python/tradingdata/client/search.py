@@ -10,7 +10,7 @@ from .._util.optional_imports import require_bar
 from .._util.validate import NoNewAttributes, NotCopied, count, flag, seconds, words
 from .._util.waiting import Plan
 from ..books.book import StockList, concat
-from ..display.text import counted
+from ..display import counted
 from ..errors import ClientClosedError, ConfigurationError, DataWarning
 from ..table.rows import Stock
 from .calls import BaseClient

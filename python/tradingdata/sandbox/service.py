@@ -19,7 +19,7 @@ from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
 from ..client.client import AsyncClient, Client
 from ..client.tokens import OF_SANDBOX
-from ..display.text import counted
+from ..display import counted
 from .companies import search
 from .day import SimulatedBooks
 from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault

@@ -319,7 +319,7 @@ class TableExport:
         Example:
             >>> message.add_alternative(day.to_html(), subtype="html")
         """
-        from ..display.html import table_html
+        from ..display import table_html
 
         names = None if columns is None else self._selection(columns).names
         most = len(self._selection()) if rows is None else count("rows", rows)

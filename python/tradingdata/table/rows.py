@@ -333,7 +333,7 @@ class RowMethods:
     __replace__ = _replace
 
     def _repr_html_(self: Record) -> str:
-        from ..display.html import record_html
+        from ..display import record_html
 
         return record_html(self)
 

@@ -14,7 +14,7 @@ from .._util import validate
 from .._util.optional_imports import require
 from .._util.platform import whole_file
 from .._util.validate import flag, shown
-from ..display.text import group, shared_decimals
+from ..display import group, shared_decimals
 from ..errors import ConfigurationError
 from .rows import with_extra
 

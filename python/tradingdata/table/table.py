@@ -19,8 +19,7 @@ from typing import (
 from .. import _core
 from .._util.declarations import Reduced, kinds_of, reduced
 from .._util.validate import count, did_you_mean, method_keywords, no_field, shown
-from ..display.text import ENDS, Ends, Shown, counted, impersonal, table_text
-from ..display.view import View
+from ..display import ENDS, Ends, Shown, View, counted, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions, why_none
 from .export import KEYWORDS, TableExport
 from .selection import Selection
@@ -362,7 +361,7 @@ class Table(TableExport, Generic[Record]):
         return table_text(self)
 
     def _repr_html_(self) -> str:
-        from ..display.html import table_html
+        from ..display import table_html
 
         return table_html(self)
 

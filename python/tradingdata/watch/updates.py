@@ -21,7 +21,7 @@ from ..books.diff import (
     copies,
     distinct,
 )
-from ..display.text import counted
+from ..display import counted
 from ..errors import TradingDataError
 from ..table.rows import Trade
 

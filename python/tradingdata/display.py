@@ -1,4 +1,4 @@
-"""Tables as text: formatted values, the rows and columns to show, and how they fit a terminal.
+"""How books, records and results are shown: their values as text, in a terminal and as HTML.
 
 Numbers have Indian digit grouping.
 """
@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 from unicodedata import category, east_asian_width
 
-from .. import _core
-from .._util.declarations import RECORDS, kinds_of
-from .view import View
+from . import _core
+from ._util.declarations import RECORDS, kinds_of
 
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
 ENDS = 5  # rows shown at either end
@@ -24,6 +24,40 @@ _PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # the precision of exchange quotes
 _PAISE = 2  # decimals of an amount of money
 _COUNTED = re.compile("quantity|qty|lot_size|_(no|id)$")  # counts, not amounts of money
+
+
+class View(NamedTuple):
+    """What a display shows of the tables of a class.
+
+    Attributes:
+        noun: What a row is. Several have an s at the end.
+        columns: The columns, the most important first; all if empty. Others are only counted.
+        narrow: The columns that are the last to be omitted on a narrow screen; the first of
+            ``columns`` if empty.
+        sums: The amounts of money whose sums are a last row.
+        rank: The column by which the rows are sorted, the largest amount first; none if empty.
+        zero: The column whose zeros put a row behind the others; ``rank`` if empty.
+        names: The columns that can name a row, of which the first known one is shown.
+        apart: The columns that are shown if they distinguish rows of one name.
+        silent: The columns that are not even counted, since they say nothing.
+    """
+
+    noun: str = "row"
+    columns: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    rank: str = ""
+    zero: str = ""
+    names: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    silent: frozenset[str] = frozenset()
+
+
+VIEWS = {
+    name: View(record["noun"][0], tuple(record["display"]), tuple(record["narrow"]))
+    for name, record in RECORDS.items()
+}
+"""The views of the service's records."""
 
 
 Ends = int | tuple[int, int]
@@ -355,12 +389,12 @@ def aligned(
     rows: Sequence[Sequence[str]],
     right: Sequence[bool],
     styled: Sequence[Sequence[str]] | None = None,
+    indent: str = "  ",
 ) -> str:
     """Formats rows of text under headings, with columns two spaces apart.
 
     `right` says for each column whether it is aligned to the right; `styled` has the rows with
-    their styles, which take no space. The lines are indented by two spaces and carry none at their
-    end.
+    their styles, which take no space. No line ends in spaces.
     """
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(map(cell_width, column)) for column in columns]
@@ -371,7 +405,7 @@ def aligned(
         for cell, text, width, is_right in zip(cells, drawn, widths, right, strict=True):
             space = " " * (width - cell_width(cell))
             aligned.append(space + text if is_right else text + space)
-        return ("  " + "  ".join(aligned)).rstrip()
+        return (indent + "  ".join(aligned)).rstrip()
 
     drawn = (headings, rule, *(rows if styled is None else styled))
     return "\n".join(map(line, (headings, rule, *rows), drawn))
@@ -383,57 +417,67 @@ _TEXT = 28  # width of a text column until the other columns have been placed
 _LEAST = 14  # minimum width of a text column if important columns need the space
 
 
-class Layout:
-    """The columns of a table that fit a width, with each cell cut to its column.
+def _plain(text: str, style: str) -> str:
+    return text
 
-    Attributes:
-        names: The columns that fit, in the order of the table.
-        missing: The columns that do not fit.
-        right: Whether a column is aligned to the right, for each name.
-        rows: The number of each row, or None for the line that counts omitted rows, and its cells.
-        total: The cells of a last row with sums, or None.
-        at: The position in the table of each column that fits.
+
+def laid_out(
+    shown: Shown,
+    width: int,
+    style: Callable[[str, str], str] = _plain,
+    *,
+    bold: Collection[int] = (),
+    indent: str = "",
+) -> tuple[str, int]:
+    """Returns the text of the columns that fit a width, and the number of those that do not.
+
+    `style` is called with each cell and the name of its style: `dim` for the line that counts
+    omitted rows, `bold` for the total and the rows of these numbers, and the colours of statuses.
     """
-
-    def __init__(self, shown: Shown, width: int) -> None:
-        mark = "…" if encodable("…") else "..."
-        skipped = [f"{mark} {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
-        rows = [(None, skipped) if row is None else row for row in shown.rows]
-        everything = [shown.names, *(cells for _, cells in rows)]
-        everything += [shown.total] if shown.total else []
-        natural = [max(map(cell_width, cells)) for cells in zip(*everything, strict=True)]
-        least = [
-            full if right else min(full, max(_LEAST if spaced else _TEXT, cell_width(name)))
-            for full, right, name, spaced in zip(
-                natural, shown.right, shown.names, _prose(rows), strict=True
-            )
+    mark = "…" if encodable("…") else "..."
+    skipped = [f"{mark} {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
+    rows = [skipped if row is None else row[1] for row in shown.rows]
+    styles = ["dim" if row is None else "bold" if row[0] in bold else "" for row in shown.rows]
+    everything = [shown.names, *rows, *([shown.total] if shown.total else [])]
+    natural = [max(map(cell_width, cells)) for cells in zip(*everything, strict=True)]
+    least = [
+        full if right else min(full, max(_LEAST if spaced else _TEXT, cell_width(name)))
+        for full, right, name, spaced in zip(
+            natural, shown.right, shown.names, _prose(shown), strict=True
+        )
+    ]
+    widths = fitted(natural, least, shown.by_importance, shown.essential, width)
+    for at in widths:
+        texts = {cells[at] for cells in rows}
+        if shown.names[at] == "display_name" and len(texts) > len(
+            {shown.cut(at, text, widths[at]) for text in texts}
+        ):  # two contracts of one underlying must not look the same
+            least[at] = natural[at]
+            widths = fitted(natural, least, shown.by_importance, shown.essential, width)
+            break
+    places = sorted(widths)
+    skipped[places[0]] = skipped[0]  # in the first column that fits
+    names = [shown.names[at] for at in places]
+    table = [[shown.cut(at, cells[at], widths[at]) for at in places] for cells in rows]
+    total = [shown.total[at] for at in places] if shown.total else []
+    if sum(map(bool, total)) > 1:
+        table.append(total)
+        styles.append("bold")
+    styled = [
+        [
+            style(cell, _TONES[tone_of(name, cell)] or whole)
+            for name, cell in zip(names, cells, strict=True)
         ]
-        widths = fitted(natural, least, shown.by_importance, shown.essential, width)
-        for at in widths:
-            texts = {cells[at] for _, cells in rows}
-            if shown.names[at] == "display_name" and len(texts) > len(
-                {shown.cut(at, text, widths[at]) for text in texts}
-            ):  # two contracts of one underlying must not look the same
-                least[at] = natural[at]
-                widths = fitted(natural, least, shown.by_importance, shown.essential, width)
-                break
-        self.at = sorted(widths)
-        skipped[self.at[0]] = skipped[0]  # in the first column that fits
-        self.names = [shown.names[at] for at in self.at]
-        self.missing = [name for at, name in enumerate(shown.names) if at not in widths]
-        self.right = [shown.right[at] for at in self.at]
-        self.rows = [
-            (number, [shown.cut(at, cells[at], widths[at]) for at in self.at])
-            for number, cells in rows
-        ]
-        total = [shown.total[at] for at in self.at] if shown.total else []
-        self.total = total if sum(map(bool, total)) > 1 else None
+        for whole, cells in zip(styles, table, strict=True)
+    ]
+    right = [shown.right[at] for at in places]
+    return aligned(names, table, right, styled, indent), len(shown.names) - len(places)
 
 
-def _prose(rows: Sequence[tuple[object, Sequence[str]]]) -> list[bool]:
+def _prose(shown: Shown) -> list[bool]:
     """Returns whether each column contains words; a truncated code could be another code."""
-    cells = [cells for number, cells in rows if number is not None]
-    return [any(" " in cell for cell in column) for column in zip(*cells, strict=True)]
+    rows = [row[1] for row in shown.rows if row is not None]
+    return [any(" " in cell for cell in column) for column in zip(*rows, strict=True)]
 
 
 def wrapped(heading: str, width: int) -> str:
@@ -485,26 +529,6 @@ _MOST_ISSUES = 5
 _TONES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
-def laid_out(
-    layout: Layout, style: Callable[[str, str], str] | None = None, *, bold: Collection[int] = ()
-) -> str:
-    """Returns the rows of a layout as text.
-
-    `style` is called with a text and the name of its style: `dim` for the line that counts omitted
-    rows, `bold` for the total and the rows of these numbers, and the colours of statuses.
-    """
-    rows = [cells for _, cells in layout.rows] + ([layout.total] if layout.total else [])
-    if style is None:
-        return aligned(layout.names, rows, layout.right)
-    numbers = [*(number for number, _ in layout.rows), *([-1] if layout.total else [])]
-    styled = []
-    for number, cells in zip(numbers, rows, strict=True):
-        whole = "dim" if number is None else "bold" if number == -1 or number in bold else ""
-        named = zip(layout.names, cells, strict=True)
-        styled.append([style(cell, _TONES[tone_of(name, cell)] or whole) for name, cell in named])
-    return aligned(layout.names, rows, layout.right, styled)
-
-
 def table_text(table: Any) -> str:
     """Returns the text of a table that fits the terminal: a title, its rows, and its issues."""
     from shutil import get_terminal_size
@@ -514,9 +538,8 @@ def table_text(table: Any) -> str:
     title = wrapped(f"{type(table).__name__}: {title}", width)
     if shown is None:
         return title
-    layout = Layout(shown, width - 2)
-    lines = [title, laid_out(layout)]
-    hidden = len(layout.missing) + len(shown.hidden)
+    rows, missing = laid_out(shown, width - 2, indent="  ")
+    lines, hidden = [title, rows], missing + len(shown.hidden)
     if hidden:
         lines.append(f"  +{counted(hidden, 'more column')}")
     issues = issue_lines(table)
@@ -526,3 +549,103 @@ def table_text(table: Any) -> str:
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)
+
+
+# Rules use classes, because a style in each cell would be most of the output. Greys are half of the
+# page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
+# pages. A notebook's own stripes and hover effects remain. Naming the class twice takes precedence
+# over Jupyter's rule that aligns every cell to the right.
+_STYLE = """<style>
+.td-book{overflow-x:auto;margin:.3em 0}
+.td-book table{border-collapse:collapse;border:0;margin:.3em 0;font-variant-numeric:tabular-nums}
+.td-book.td-book table td,.td-book.td-book table th{padding:.25em .7em;text-align:left;\
+white-space:nowrap;max-width:24em;overflow:hidden;text-overflow:ellipsis}
+.td-book.td-book table tbody tr{border-top:1px solid rgba(128,128,128,.35)}
+.td-book.td-book table td.n,.td-book.td-book table th.n{text-align:right}
+.td-book.td-book table td.q,.td-book.td-book table th.q{opacity:.6;font-weight:normal}
+.td-book.td-book table td.e{color:color-mix(in srgb,currentColor 30%,red)}
+.td-book.td-book table td.p{color:color-mix(in srgb,currentColor 30%,darkorange)}
+.td-book.td-book table td.s{color:color-mix(in srgb,currentColor 30%,forestgreen)}
+</style>"""
+_LONG = 30  # cells with more characters also have their text as a tooltip
+
+
+def _cell(tag: str, text: str, kind: str = "", *, title: str = "") -> str:
+    """Returns a cell; `kind` has "n" for a number, "q" for grey, "e", "p" or "s" for a status."""
+    from html import escape  # takes a millisecond to import
+
+    classes = f' class="{" ".join(kind)}"' if kind else ""
+    hint = f' title="{escape(title)}"' if title else ""
+    return f"<{tag}{classes}{hint}>{escape(text)}</{tag}>"
+
+
+def _cell_of(text: str, right: bool = False, tone: str = "") -> str:
+    kind = ("n" if right else "") + tone[:1]
+    return _cell("td", text, kind, title=text if len(text) > _LONG else "")
+
+
+def box(title: str, table: str, below: str = "") -> str:
+    """Returns the HTML of a display: a title, a table and details below it."""
+    return f'{_STYLE}<div class="td-book"><div>{title}</div>{table}{below}</div>'
+
+
+def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
+    if row is None:
+        width = len(shown.names) + 2
+        return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
+    number, texts = row
+    tones = map(tone_of, shown.names, texts)
+    values = "".join(map(_cell_of, texts, shown.right, tones))
+    return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
+
+
+@for_a_file()
+def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = ENDS) -> str:
+    """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
+
+    Rows are numbered; a tooltip names hidden columns.
+    """
+    from html import escape
+
+    title, shown = table._preview(columns, ends)
+    title = f"<b>{type(table).__name__}</b>: {escape(title)}"
+    if shown is None:
+        return box(title, "")
+    names = "".join(
+        _cell("th", name, "n" if right else "")
+        for name, right in zip(shown.names, shown.right, strict=True)
+    )
+    hidden = f"+{len(shown.hidden)} more" if shown.hidden else ""
+    more = _cell("th", hidden, "q", title=", ".join(shown.hidden))
+    head = f"<thead><tr><th></th>{names}{more}</tr></thead>"
+    body = "".join(_row(shown, row) for row in shown.rows)
+    foot = ""
+    if shown.total:
+        classes = ("n" if right else "" for right in shown.right)
+        cells = "".join(map(partial(_cell, "th"), shown.total, classes))
+        foot = f"<tfoot><tr><th></th>{cells}<td></td></tr></tfoot>"
+    return box(title, f"<table>{head}<tbody>{body}</tbody>{foot}</table>", _issues(table))
+
+
+def _issues(table: object) -> str:
+    from html import escape
+
+    lines = issue_lines(table)
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<details><summary>{counted(len(lines), 'issue')}</summary><ul>{items}</ul></details>"
+
+
+@for_a_file()
+def record_html(record: Any) -> str:
+    """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
+    kind = type(record)
+    rows = [
+        _cell("th", name, title=doc) + _cell_of(text, tone=tone_of(name, text))
+        for name, text, doc in set_fields(record)
+    ]
+    noun = VIEWS.get(kind.__name__, View()).noun
+    title = f"<b>{kind.__name__}</b>: one {noun}, {counted(len(rows), 'field')} set"
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return box(title, f"<table><tbody>{body}</tbody></table>")

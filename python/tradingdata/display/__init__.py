@@ -1,1 +1,0 @@
-"""How books and results are shown: as text and as HTML."""
