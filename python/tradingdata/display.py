@@ -562,7 +562,7 @@ _STYLE = """<style>
 white-space:nowrap;max-width:24em;overflow:hidden;text-overflow:ellipsis}
 .td-book.td-book table tbody tr{border-top:1px solid rgba(128,128,128,.35)}
 .td-book.td-book table td.n,.td-book.td-book table th.n{text-align:right}
-.td-book.td-book table td.q,.td-book.td-book table th.q{opacity:.6;font-weight:normal}
+.td-book.td-book .q{opacity:.6;font-weight:normal}
 .td-book.td-book table td.e{color:color-mix(in srgb,currentColor 30%,red)}
 .td-book.td-book table td.p{color:color-mix(in srgb,currentColor 30%,darkorange)}
 .td-book.td-book table td.s{color:color-mix(in srgb,currentColor 30%,forestgreen)}
@@ -591,19 +591,19 @@ def box(title: str, table: str, below: str = "") -> str:
 
 def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
     if row is None:
-        width = len(shown.names) + 2
+        width = len(shown.names) + 1
         return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
     number, texts = row
     tones = map(tone_of, shown.names, texts)
     values = "".join(map(_cell_of, texts, shown.right, tones))
-    return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
+    return f"<tr>{_cell('th', group(number), 'nq')}{values}</tr>"
 
 
 @for_a_file()
 def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = ENDS) -> str:
     """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
 
-    Rows are numbered; a tooltip names hidden columns.
+    Rows are numbered; a line below counts hidden columns, and its tooltip names them.
     """
     from html import escape
 
@@ -615,16 +615,18 @@ def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = EN
         _cell("th", name, "n" if right else "")
         for name, right in zip(shown.names, shown.right, strict=True)
     )
-    hidden = f"+{len(shown.hidden)} more" if shown.hidden else ""
-    more = _cell("th", hidden, "q", title=", ".join(shown.hidden))
-    head = f"<thead><tr><th></th>{names}{more}</tr></thead>"
+    head = f"<thead><tr><th></th>{names}</tr></thead>"
     body = "".join(_row(shown, row) for row in shown.rows)
     foot = ""
     if shown.total:
         classes = ("n" if right else "" for right in shown.right)
         cells = "".join(map(partial(_cell, "th"), shown.total, classes))
-        foot = f"<tfoot><tr><th></th>{cells}<td></td></tr></tfoot>"
-    return box(title, f"<table>{head}<tbody>{body}</tbody>{foot}</table>", _issues(table))
+        foot = f"<tfoot><tr><th></th>{cells}</tr></tfoot>"
+    below = _issues(table)
+    if shown.hidden:
+        more = f"+{counted(len(shown.hidden), 'more column')}"
+        below = _cell("div", more, "q", title=", ".join(shown.hidden)) + below
+    return box(title, f"<table>{head}<tbody>{body}</tbody>{foot}</table>", below)
 
 
 def _issues(table: object) -> str:

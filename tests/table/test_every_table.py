@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pickle
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -216,8 +217,19 @@ def test_html_escapes_what_the_service_sends(attack: str) -> None:
     found = Elements(page)
     assert found.tags.keys() <= HARMLESS
     assert found.attributes <= {"class", "title", "colspan"}
-    assert found.tags["td"] == 3 * 4
+    assert found.tags["td"] == 3 * 3
     assert found.text.count(attack) == 9
+
+
+def test_html_counts_hidden_columns_below_the_table(tables: dict[str, TableExport]) -> None:
+    """As a heading, the count was out of view where a page is narrower than the table."""
+    book = tables["TradeBook"]
+    assert isinstance(book, td.TradeBook)
+    _, _, below = book._repr_html_().partition("</table>")
+    hidden = re.search(r'title="([^"]+)">\+(\d+) more columns<', below)
+    assert hidden
+    assert len(hidden[1].split(", ")) == int(hidden[2])
+    assert "more column" not in book.to_html(book.columns)
 
 
 def test_html_has_all_rows_or_those_asked_for(tables: dict[str, TableExport]) -> None:
