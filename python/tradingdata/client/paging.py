@@ -414,7 +414,7 @@ class SearchPass:
         request = self.paging.due
         del self._in_flight[request]
         try:
-            outcome: Outcome = self._flights.result(sent.flight)
+            received = self._flights.result(sent.flight)
         except TradingDataError as error:
             # It is requested again if it failed for a reason of ours: the requests before it left
             # no room for it under the rate limit, or its time passed while nobody waited.
@@ -422,8 +422,11 @@ class SearchPass:
             if error.passing and is_ours:
                 return
             error.args = (f"page {request.page}: {error}",)
-            outcome = error.with_traceback(None)
-        self.paging.receive(outcome)
+            self.paging.receive(error.with_traceback(None))
+        else:
+            _, status, _, elapsed, *_ = received
+            self._calls.log_end("Stock", elapsed, status)
+            self.paging.receive(received)
 
     def _send(self) -> None:
         """Sends the request that is due and, behind a full page, those ahead of it."""
@@ -450,8 +453,7 @@ class SearchPass:
         return min(left, seconds)
 
     def _stocks_of(self, page: Page) -> StockList:
-        table, status, _, elapsed, *_ = page.received
-        self._calls.log_end("Stock", elapsed, status)
+        table, *_ = page.received
         response = Response(table, self._calls.account, *page.received[1:])
         stocks = StockList._received(table, response)
         if len(page.rows) != len(stocks):
