@@ -42,6 +42,18 @@ def test_a_known_company_with_another_value_is_kept(service: Service, read: Read
     ]
 
 
+@both
+@pytest.mark.parametrize("status", [204, 404, 422, 200])
+def test_an_error_past_a_short_page_is_the_end(service: Service, read: Read, status: int) -> None:
+    """As the errors are that a client raises, which the model of the rules only imitates."""
+    fault = json_reply({}) if status == 200 else reply(status)
+    service.choose(pages(ROWS[:7], faults={3: repeat(fault)}))
+    reading = read(service.base_url, page_size=5, client=ONCE)
+    assert reading.error is None
+    assert reading.codes == codes(ROWS[:7])
+    assert not reading.pager.stats.doubtful
+
+
 FAULTS = {
     "html": (html_reply(), td.DecodeError),
     "envelope": (json_reply(ENVELOPE), td.ServiceError),

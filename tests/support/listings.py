@@ -17,7 +17,7 @@ import tradingdata as td
 from tradingdata import _core
 from tradingdata._util import waiting
 from tradingdata.client.paging import PageRequest, Paging, SearchOptions, SearchPass
-from tradingdata.errors import BadRequestError, DecodeError, NotFoundError, TransportError
+from tradingdata.errors import BadRequestError, DecodeError, NotFoundError
 
 MOST_REQUESTS = 1000  # of a search that ends
 MOST_INSERTIONS = 5
@@ -26,7 +26,7 @@ PAST_END: dict[str, Callable[[], td.TradingDataError]] = {
     "400": lambda: BadRequestError("no such page", status_code=400),
     "404": lambda: NotFoundError("no such page", status_code=404),
     "422": lambda: BadRequestError("no such page", status_code=422),
-    "204": lambda: TransportError("no body", status_code=204),
+    "204": lambda: DecodeError("no body", status_code=204),
     "{}": lambda: DecodeError("not an array", status_code=200, body="{}"),
 }
 

@@ -273,9 +273,8 @@ class Paging:
 
 def _means_no_such_page(error: TradingDataError) -> bool:
     """Whether a service may respond in this way to a page past its last one."""
-    if isinstance(error, DecodeError):
-        return error.body.strip() == "{}"
-    return error.status_code in _PAST_END
+    is_empty = isinstance(error, DecodeError) and error.body.strip() == "{}"
+    return is_empty or error.status_code in _PAST_END
 
 
 def _stuck(page: int) -> PaginationError:
