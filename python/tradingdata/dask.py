@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from ._util.optional_imports import require
-from ._util.validate import count
+from ._util.validate import count, shown
 from .accounts import Accounts, accounts_error, client_of, named_accounts
 from .archive import Archive, Fetched
 from .client.client import Client
@@ -69,6 +69,8 @@ def fetch(
             "client cannot be imported by name, and pickling it would copy the values that it "
             "refers to into the task graph: pass a function of a module"
         )
+    if not isinstance(archive, Archive):
+        raise TypeError(f"archive must be a td.Archive, not {shown(archive)}")
     size = count("share", share)
     count("concurrency", concurrency)
     task = dask.delayed(_fetch_share, pure=False)

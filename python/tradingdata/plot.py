@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from zlib import crc32
 
 from ._util.optional_imports import LazyModule, require
-from ._util.validate import count
+from ._util.validate import count, flag
 from .analysis import DailyPnl
 from .analysis.events import check_codes, require_sides, require_values
 from .analysis.inputs import IST, Lookup, rows_in
@@ -194,6 +194,7 @@ def blotter(
         >>> td.plot.blotter(trades.filter(segment="E"), values=True)
     """
     count("minutes", minutes)
+    flag("values", values)
     amounts: Iterable[float] = repeat(1)
     if isinstance(book, OrderBook):
         if values:

@@ -201,7 +201,8 @@ class Book(Table[Record]):
                 f"from_json takes a response body as bytes or str, not {kind}: {load}"
             ) from None
         label = None if account is None else text("account", account)
-        rows = cls._decode(body, strict, keep_personal_data, label)
+        keep = flag("keep_personal_data", keep_personal_data)
+        rows = cls._decode(body, flag("strict", strict), keep, label)
         return cls._received(rows, Response(rows, label))
 
     @classmethod
@@ -305,15 +306,15 @@ class Book(Table[Record]):
         """
         from . import saved_file
 
-        suffix = saved_file.suffix_of(path)
+        suffix, keep = saved_file.suffix_of(path), flag("keep_personal_data", keep_personal_data)
         if suffix != ".json":
             fields = RECORDS[cls._record]["fields"]
             needed = {field["name"] for field in fields if not field["optional"]}
             read = saved_file.read_parquet if suffix == ".parquet" else saved_file.read_csv
             table = read(path, needed, cls.__name__)
-            return cls.from_arrow(table, keep_personal_data=keep_personal_data)
+            return cls.from_arrow(table, keep_personal_data=keep)
         facts, body, zone = saved_file.read(path, cls.__name__, cls._record)
-        return cls._unpacked(facts, body, zone, keep_personal_data and not facts["masked"])
+        return cls._unpacked(facts, body, zone, keep and not facts["masked"])
 
     def __reduce__(self) -> Reduced:
         return reduced("book", type(self), *self._packed(), not self._rows.masked)

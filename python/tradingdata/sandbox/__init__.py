@@ -94,8 +94,12 @@ def start(
         >>> with sandbox.start(seed=7) as service:
         ...     print(len(service.client().trade_book()))
     """
+    if not isinstance(speed, (int, float, type(None))):
+        raise TypeError(f"speed must be a number or None, not {validate.shown(speed)}")
     if speed is not None and not 0 <= speed < float("inf"):
         raise ValueError(f"speed must be None or a number of 0 or more, not {speed!r}")
+    for name, number in {"seed": seed, "orders": orders, "port": port}.items():
+        validate.count(name, number, least=-(2**63))
     if not 0 <= port <= 65535:
         raise ValueError(f"port must be from 0 to 65535, not {port}")
     if orders < 0:

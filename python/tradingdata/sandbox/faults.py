@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .._util.declarations import CALLS
-from .._util.validate import did_you_mean
+from .._util.validate import count, did_you_mean
 from .companies import encode
 
 JSON = "application/json"
@@ -89,7 +89,7 @@ def make_fault(
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if isinstance(default, int | float) and not (is_number and value >= 0):
             raise ValueError(f"{detail} must be a number of 0 or more, not {value!r}")
-    if times is not None and times < 1:
+    if times is not None and count("times", times, least=-(2**63)) < 1:
         raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
     return Fault(name, {**defaults, **details}, times, endpoint, account)
 

@@ -214,6 +214,8 @@ class Service:
         Raises:
             ValueError: The number is negative.
         """
+        if not isinstance(seconds, (int, float)):
+            raise TypeError(f"seconds must be a number, not {validate.shown(seconds)}")
         if not seconds >= 0:
             raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
         self._set_clock(min(self._clock() + seconds, 24 * 3600 - 1 - OPEN))

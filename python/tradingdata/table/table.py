@@ -18,7 +18,7 @@ from typing import (
 
 from .. import _core
 from .._util.declarations import Reduced, kinds_of, reduced
-from .._util.validate import count, did_you_mean, method_keywords, no_field, shown
+from .._util.validate import count, did_you_mean, flag, method_keywords, no_field, shown
 from ..display import ENDS, Ends, Shown, View, counted, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions, why_none
 from .export import KEYWORDS, TableExport
@@ -327,6 +327,7 @@ class Table(TableExport, Generic[Record]):
         """
         if not fields or not all(isinstance(field, str) for field in fields):
             raise TypeError("sort takes names of columns: sort('symbol', '-traded_price')")
+        flag("reverse", reverse)  # "no" would reverse it
         keys = [(field.removeprefix("-"), field.startswith("-") != reverse) for field in fields]
         return self._sorted(keys)
 
