@@ -484,7 +484,7 @@ def wrapped(heading: str, width: int) -> str:
     """Wraps a heading between its parts."""
     from textwrap import wrap
 
-    parts = heading.replace(" ", _NO_BREAK).replace(f",{_NO_BREAK}", ", ")
+    parts = re.sub(f"([,:]){_NO_BREAK}", r"\1 ", heading.replace(" ", _NO_BREAK))
     lines = wrap(parts, width, subsequent_indent="  ", break_long_words=False)
     return "\n".join(lines).replace(_NO_BREAK, " ")
 
@@ -526,12 +526,14 @@ def fitted(
 
 
 _MOST_ISSUES = 5
+_INDENTED: Any = {"initial_indent": "    ", "subsequent_indent": "      "}
 _TONES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
 def table_text(table: Any) -> str:
     """Returns the text of a table that fits the terminal: a title, its rows, and its issues."""
     from shutil import get_terminal_size
+    from textwrap import fill
 
     width = get_terminal_size((100, 24)).columns
     title, shown = table._preview()
@@ -545,7 +547,7 @@ def table_text(table: Any) -> str:
     issues = issue_lines(table)
     if issues:
         lines.append(f"  {counted(len(issues), 'issue')}:")
-        lines += [f"    {line}" for line in issues[:_MOST_ISSUES]]
+        lines += [fill(line, width, **_INDENTED) for line in issues[:_MOST_ISSUES]]
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)

@@ -33,8 +33,9 @@ def days(draw: st.DrawFn) -> list[Record]:
     """Orders whose keys agree in all or most fields, over two days, in any order."""
     rows = []
     for _ in range(draw(st.integers(0, 6))):
-        row = BASE | {name: value(name, draw(st.integers(1, 2))) for name in KEY}
-        row[ENTERED] = f"2026-01-0{draw(st.integers(5, 6))} 10:00:00"
+        other = draw(st.sampled_from(["", *KEY, ENTERED]) | st.just(""))  # mostly of one key
+        row = BASE | {name: value(name, 1 + (name == other)) for name in KEY}
+        row[ENTERED] = f"2026-01-0{5 + (other == ENTERED)} 10:00:00"
         row |= {"status": draw(st.sampled_from(["Pending", "Success"]))}
         rows.append(row | {"price": float(draw(st.integers(1, 2)))})
     return rows

@@ -114,6 +114,8 @@ class TestRoundTrip:
             assert_same(again, one)
             assert again[0]["brand_new"] == {"a": 1}
             assert [issue.field for issue in again.issues] == ["quantity"]
+        response.save(path.with_suffix(".parquet"))
+        assert td.TradeBook.load(path.with_suffix(".parquet"))[0]["brand_new"] == {"a": 1}
 
     @pytest.mark.parametrize(
         "zone",

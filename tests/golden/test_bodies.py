@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from golden import FOLDER
+from golden.samples import FOLDER
 
 pytestmark = pytest.mark.sanitize
 BODIES: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from command_line import Run, Screen
-from golden import FOLDER
+from golden.samples import FOLDER
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""Every version reads what an earlier one stored, to the same values (`support/golden.py`)."""
+"""Every version reads what an earlier one stored, to the same values (`samples.py`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from golden import DAY, ODD, ORDERS, STORED, TRADES, body, books
+from golden.samples import DAY, ODD, ORDERS, STORED, TRADES, body, books
 
 pytestmark = pytest.mark.sanitize
 VERSIONS = sorted(STORED.parent.iterdir())

@@ -319,11 +319,11 @@ def _closest(now: dict[int, Identity], was: dict[int, Identity]) -> list[tuple[i
             del now[row], was[pairs[-1][1]]
     if max(len(now), len(was)) > _MOST_COMPARED:
         return [*pairs, *zip(now, was, strict=False)]
-    for row, value in now.items():
-        if was:
-            match = min(was, key=lambda other: _differences(value, was[other]))
-            pairs.append((row, match))
-            del was[match]
+    alike = [(_differences(now[row], was[old]), row, old) for row in now for old in was]
+    for _, row, old in sorted(alike):
+        if row in now and old in was:
+            pairs.append((row, old))
+            del now[row], was[old]
     return pairs
 
 

@@ -1,6 +1,6 @@
 """The books and results whose stored form and display are kept in tests/golden.
 
-    python tests/support/golden.py          # writes tests/golden/stored anew
+    PYTHONPATH=tests/support python tests/golden/samples.py    # writes tests/golden/stored anew
 
 Nobody who updates the package may lose what it stored before: files in tests/golden/stored are
 written once for each format, and read by every later version. Write them anew only where a format
@@ -20,7 +20,7 @@ from typing import Any
 import tradingdata as td
 from archiving import response
 
-FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parent
 STORED = FOLDER / "stored" / "0.1"  # the version that first wrote its formats
 DAY = dt.date(2026, 11, 20)
 ZONE = dt.timezone(dt.timedelta(hours=5, minutes=30))
