@@ -22,6 +22,7 @@ from ..watch.polling import AsyncWatch, Watch
 from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
 from .calls import BaseClient, Calls, LocalFlights, Received
 from .lookup import lookup
+from .paging import SearchOptions
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
 
@@ -184,9 +185,8 @@ class Client(BaseClient["Token"]):
 
         Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
         """
-        return SearchPager(
-            self, query, page_size, start_page, max_items, prefetch, progress, timeout
-        )
+        arguments = query, page_size, start_page, max_items, prefetch, progress, timeout
+        return SearchPager(self._calls, SearchOptions(*arguments))
 
     def watch_orders(
         self,
@@ -358,9 +358,8 @@ class AsyncClient(BaseClient["AsyncToken"]):
         timeout: float | None = None,
     ) -> AsyncSearchPager:
         """Returns the stocks of a search, for ``async for``; see ``Client.search``."""
-        return AsyncSearchPager(
-            self, query, page_size, start_page, max_items, prefetch, progress, timeout
-        )
+        arguments = query, page_size, start_page, max_items, prefetch, progress, timeout
+        return AsyncSearchPager(self._calls, SearchOptions(*arguments))
 
     def watch_orders(
         self,

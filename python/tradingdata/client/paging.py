@@ -1,23 +1,29 @@
 """Joins the pages of a search into one list without losing a row silently.
 
-``Paging`` has the rules: it says which page it needs next, is given what the service returned for
-it, and decides what is kept and where the list ends. It performs no I/O and has no clock.
-``SearchPass`` sends the requests, some of them ahead of its reader, and yields the pages in order;
-it is a plan (see ``waiting``), written once for both clients.
+A reader may be interrupted between any two steps, so each decision is stored before the next step:
+reading on continues from what is stored, and needs no account of what was interrupted.
+
+``Paging`` has the rules, one generator that is sent what the service returned for the page that is
+due. It performs no I/O and has no clock. ``SearchPass`` sends the requests, some of them ahead of
+its reader, and yields the pages in order; it is a plan (see ``waiting``) for both clients.
 
 The service documents neither its largest page nor how a list ends, so only rows decide.
 """
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util.declarations import kinds_of
 from .._util.optional_imports import progress_bar
+from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
 from ..books.response import Response
 from ..display import counted
@@ -32,13 +38,14 @@ from ..errors import (
     warn_user,
 )
 from .calls import Calls, Received
-from .lookup import KINDS, short_repr
+from .lookup import KINDS, as_listed, short_repr
 
 if TYPE_CHECKING:
     from .._core import Slice
     from .._util.waiting import Plan
     from ..table.rows import Stock
 
+_TAKES = "a company name, an NSE symbol or a BSE code"
 DEFAULT_SIZE = 100  # of a page, the wire's `limit`
 SERVICE_SIZE = 10  # the service's own default
 MOST_PREFETCH = 100
@@ -49,22 +56,19 @@ _WRONG_SIZE = (400, 422)
 _PAST_END = (204, 400, 422)  # behind a page that may be the last; 404 is behind any
 _FIELDS = list(kinds_of("Stock"))
 
-_SMALLER = "read again with a smaller `page_size`"
+_MORE = "so there may be more stocks:"
+_SMALLER = f"{_MORE} read again with a smaller `page_size`"
 
 # Why a result may be incomplete, and what to do.
 DOUBTS = {
-    "repeated page": (
-        "the search ended with a page of rows that were all on earlier pages; the service may "
-        "limit how many rows can be reached",
-        "narrow the query",
-    ),
-    "short page": ("a page was shorter than requested although more rows followed", _SMALLER),
-    "empty page": ("a page was empty although more rows followed", "read again"),
-    "refused size": (
-        "the service returned a shorter page than requested, then rejected that page size",
-        _SMALLER,
-    ),
-    "moved rows": ("stocks came again on later pages because the list was changing", "read again"),
+    "repeated page": "the search ended with a page of rows that were all on earlier pages; the "
+    f"service may limit how many rows can be reached, {_MORE} narrow the query",
+    "short page": f"a page was shorter than requested although more rows followed, {_SMALLER}",
+    "empty page": f"a page was empty although more rows followed, {_MORE} read again",
+    "refused size": "the service returned a shorter page than requested, then rejected that page "
+    f"size, {_SMALLER}",
+    "moved rows": "stocks came again on later pages because the list was changing, "
+    f"{_MORE} read again",
 }
 
 # What a request returned: a table of stocks and facts of the response, or its error.
@@ -137,46 +141,44 @@ class Paging:
         self.ended: str | None = "max_items" if max_items == 0 else None
         self.doubt: str | None = None
         self.error: TradingDataError | None = None
-        self._rest = max_items
-        self._is_torn = False
+        self._rest = sys.maxsize if max_items is None else max_items
         self._rules = self._pages(start_page, may_shrink=page_size is None)
-        self.due = next(self._rules)
+        next(self._rules)
 
     @property
     def warning(self) -> DataWarning | None:
         """Why rows may be missing, and what to do."""
-        doubt = DOUBTS.get(self.doubt or "")
-        return doubt and DataWarning(f"{doubt[0]}, so there may be more stocks: {doubt[1]}")
+        return None if self.doubt is None else DataWarning(DOUBTS[self.doubt])
 
     def wants(self, pages: int) -> bool:
         """Whether this many pages after the latest are likely to have a row that is wanted."""
-        return self._rest is None or pages * self._first_rows < self._rest
+        return pages * self._first_rows < self._rest
 
     def receive(self, outcome: Outcome) -> None:
         """Evaluates what the request that is ``due`` returned."""
-        if self._is_torn:
-            raise CallCancelledError("reading a page was interrupted: start the search again")
-        self._is_torn = True  # until the outcome is evaluated completely
         try:
-            self.due = self._rules.send(outcome)
+            self._rules.send(outcome)
         except StopIteration as end:
+            if end.value is None:  # an interrupt in the rules has ended them
+                raise CallCancelledError(
+                    "reading a page was interrupted: start the search again"
+                ) from None
             self.ended = end.value
         except TradingDataError as error:
             self.ended, self.error = "error", error
-        self._is_torn = False
 
-    def _pages(self, start: int, *, may_shrink: bool) -> Generator[PageRequest, Outcome, str]:
-        """Yields one request after the other, is sent its outcome, and returns why it ended."""
+    def _pages(self, start: int, *, may_shrink: bool) -> Generator[None, Outcome, str]:
+        """Makes one request after the other due, is sent its outcome, and returns why it ended."""
         requested = self.limit  # of the first request that was not refused
         contents: set[bytes] = set()  # of the rows accepted so far
         stocks: set[int] = set()
         last_page: list[bytes] = []  # the contents of the latest page
         last_was_full = True  # as far as is known
         stale_run = empty_run = 0  # pages without a new stock, and without a row, up to the latest
-        read = 0  # pages with rows that were kept
         number = start
         while True:
-            outcome = yield PageRequest(number, self.limit)
+            self.due = PageRequest(number, self.limit)
+            outcome = yield
             if isinstance(outcome, TradingDataError):
                 refused = outcome.status_code in _WRONG_SIZE
                 # Only page 1 starts at the same row whatever the page size.
@@ -185,7 +187,8 @@ class Paging:
                     continue
                 if refused and number == start + 1 and self.limit < requested:
                     # Either there is no page 2, or the service rejects the length of page 1.
-                    probe = yield PageRequest(1, self.limit)
+                    self.due = PageRequest(1, self.limit)
+                    probe = yield
                     if not isinstance(probe, TradingDataError):
                         break
                     if probe.status_code in _WRONG_SIZE:
@@ -245,27 +248,20 @@ class Paging:
             stocks.update(key.stock for key in keys)
             kept = [row for row, key in enumerate(keys) if not (key.has_code and identical[row])]
             self.duplicates += len(keys) - len(kept)
-            if self._accept(number, outcome, kept):
+            following = number + (len(kept) <= self._rest)
+            del kept[self._rest :]
+            self._rest -= len(kept)
+            self.page = Page(number, outcome, kept, following)
+            if not self._rest:
                 return "max_items"
             # A service that ignores `page`, with values that change, would never end.
             stale_run = stale_run + 1 if all(known) else 0
             if stale_run == _MOST_STALE:
                 return "repeated page"
-            read, number, empty_run = read + 1, number + 1, 0
-        if read == 1:
+            number, empty_run = number + 1, 0
+        if number == start + 1:
             self.limit = requested  # page 1 has all rows, and shows no shorter pages
         return "empty page"
-
-    def _accept(self, number: int, received: Received, kept: list[int]) -> bool:
-        """Makes a page ready. Returns whether that was the last row that is wanted."""
-        following, is_last = number + 1, False
-        if self._rest is not None:
-            is_last = len(kept) >= self._rest
-            following -= len(kept) > self._rest
-            del kept[self._rest :]
-            self._rest -= len(kept)
-        self.page = Page(number, received, kept, following)
-        return is_last
 
     def _suspect(self, reason: str) -> None:
         self.doubt = self.doubt or reason
@@ -286,16 +282,31 @@ def _stuck(page: int) -> PaginationError:
     )
 
 
-class SearchOptions(NamedTuple):
-    """The validated arguments of ``search``."""
+@dataclass
+class SearchOptions:
+    """The arguments of ``search``, which are validated."""
 
     query: str
-    page_size: int | None
-    start_page: int
-    max_items: int | None
-    prefetch: int
-    progress: bool
-    timeout: float | None
+    page_size: int | None = None
+    start_page: int = 1
+    max_items: int | None = None
+    prefetch: int = 1
+    progress: bool = False
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        self.query = as_listed(words("query", self.query, takes=_TAKES))
+        if "\0" in self.query:
+            raise ConfigurationError("query contains a NUL character: remove it")
+        if self.page_size is not None:
+            self.page_size = count("page_size", self.page_size)
+        self.start_page = count("start_page", self.start_page, most=LAST_PAGE)
+        if self.max_items is not None:
+            self.max_items = count("max_items", self.max_items, least=0)
+        self.prefetch = count("prefetch", self.prefetch, least=0, most=MOST_PREFETCH)
+        self.progress = flag("progress", self.progress)
+        if self.timeout is not None:
+            self.timeout = seconds("timeout", self.timeout)
 
 
 class Sent(NamedTuple):
@@ -321,10 +332,10 @@ class SearchPass:
         requests: Number of requests sent.
     """
 
-    def __init__(self, calls: Calls, options: SearchOptions, within: float | None = None) -> None:
+    def __init__(self, calls: Calls, options: SearchOptions, within: float = math.inf) -> None:
         self._calls = calls
         self._options = options
-        self._until = None if within is None else time.monotonic() + within
+        self._until = time.monotonic() + within
         self._flights = calls.flights("Stock")
         self.paging = Paging(options.page_size, options.start_page, options.max_items)
         title = f"search {short_repr(options.query)}"
@@ -441,15 +452,12 @@ class SearchPass:
 
     def _time_left(self) -> float:
         """Seconds for the next page."""
-        seconds = self._calls.budget(self._options.timeout)
-        if self._until is None:
-            return seconds
         left = self._until - time.monotonic()
         if left <= 0:
             raise DeadlineError(
                 "the deadline passed before the search ended: pass a longer `timeout`"
             )
-        return min(left, seconds)
+        return min(left, self._calls.budget(self._options.timeout))
 
     def _stocks_of(self, page: Page) -> StockList:
         table, *_ = page.received

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._util import waiting
 from .._util.optional_imports import require_bar
-from .._util.validate import NoNewAttributes, NotCopied, count, flag, seconds, words
+from .._util.validate import NoNewAttributes, NotCopied, count
 from .._util.waiting import Plan
 from ..books.book import StockList, concat
 from ..display import counted
-from ..errors import ClientClosedError, ConfigurationError, DataWarning
+from ..errors import ClientClosedError, DataWarning
 from ..table.rows import Stock
-from .calls import BaseClient
-from .lookup import as_listed, short_repr
-from .paging import DEFAULT_SIZE, LAST_PAGE, MOST_PREFETCH, SearchOptions, SearchPass
+from .calls import Calls
+from .lookup import short_repr
+from .paging import SearchOptions, SearchPass
 
 Item = TypeVar("Item")
-
-_TAKES = "a company name, an NSE symbol or a BSE code"
 
 KEYWORDS = {
     "td.Archive for earlier days; the service has the current one": "day date start end",
@@ -110,40 +110,21 @@ class _Pager(NoNewAttributes, NotCopied):
 
     _not_copied = "make another one with client.search()"
 
-    def __init__(
-        self,
-        client: BaseClient[Any],
-        query: str,
-        page_size: int | None,
-        start_page: int,
-        max_items: int | None,
-        prefetch: int,
-        progress: bool,
-        timeout: float | None,
-    ) -> None:
-        if "\0" in (wanted := words("query", query, takes=_TAKES)):
-            raise ConfigurationError("query contains a NUL character: remove it")
-        self._client = client
-        self._options = SearchOptions(
-            as_listed(wanted),
-            None if page_size is None else count("page_size", page_size),
-            count("start_page", start_page, most=LAST_PAGE),
-            None if max_items is None else count("max_items", max_items, least=0),
-            count("prefetch", prefetch, least=0, most=MOST_PREFETCH),
-            flag("progress", progress),
-            None if timeout is None else seconds("timeout", timeout),
-        )
-        if progress:
+    def __init__(self, calls: Calls, options: SearchOptions) -> None:
+        if options.progress:
             require_bar()
-        if client.closed:
+        if calls.core.closed:
             raise ClientClosedError("the client is closed: make a new one")
-        self._latest: SearchPass | None = None
+        self._calls = calls
+        self._options = options
+        # Begun by nobody until the first one.
+        self._latest = SearchPass(calls, replace(options, progress=False))
 
-    def _begin(self, most: int | None = None, within: float | None = None) -> SearchPass:
+    def _begin(self, most: int | None = None, within: float = math.inf) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._options.max_items) if cap is not None]
-        options = self._options._replace(max_items=min(caps, default=None))
-        self._latest = begun = SearchPass(self._client._calls, options, within)
+        options = replace(self._options, max_items=min(caps, default=None))
+        self._latest = begun = SearchPass(self._calls, options, within)
         return begun  # not the latest, if another thread has begun its own
 
     def _read(self, most: int | None = None) -> Plan[StockList]:
@@ -163,7 +144,7 @@ class _Pager(NoNewAttributes, NotCopied):
 
         Counted from 1, in pages of ``page_size`` rows.
         """
-        return self._options.start_page if self._latest is None else self._latest.page
+        return self._latest.page
 
     @property
     def page_size(self) -> int:
@@ -172,21 +153,18 @@ class _Pager(NoNewAttributes, NotCopied):
         Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
-        size = self._options.page_size or DEFAULT_SIZE
-        return size if self._latest is None else self._latest.paging.limit
+        return self._latest.paging.limit
 
     @property
     def stats(self) -> SearchStats:
         """The counts of the latest pass so far."""
-        if (latest := self._latest) is None:
-            return SearchStats(0, 0, 0, 0, None, False)
-        paging = latest.paging
+        latest, paging = self._latest, self._latest.paging
         counts = latest.pages, latest.items, paging.duplicates, latest.requests
         return SearchStats(*counts, paging.ended, paging.doubt is not None)
 
     @property
     def _warning(self) -> DataWarning | None:
-        return None if self._latest is None else self._latest.paging.warning
+        return self._latest.paging.warning
 
     def __getitem__(self, index: object) -> NoReturn:
         raise TypeError(self._not_read("a search is not a list"))
