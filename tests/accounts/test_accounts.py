@@ -49,16 +49,11 @@ def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(
     assert not any(client.closed for client in clients.values())
 
 
-def test_order_books_too(service: sandbox.Service) -> None:
-    orders = td.Accounts(arguments(service)).order_book()
-    assert isinstance(orders, td.OrderBook)
-    assert {label: len(orders.filter(account=label)) for label in LABELS} == dict.fromkeys(
-        LABELS, 12
-    )
-
-
 def test_both_books_of_each_account_agree(service: sandbox.Service) -> None:
-    orders, trades = td.Accounts(arguments(service)).books()
+    many = td.Accounts(arguments(service))
+    orders, trades = many.books()
+    assert many.order_book() == orders
+    assert len(orders) == 12 * len(LABELS)
     assert labels_of(orders) == labels_of(trades) == list(LABELS)
     assert td.reconcile(orders, trades).agrees
 
@@ -70,14 +65,6 @@ def test_a_label_of_a_mapping_is_that_of_the_rows(service: sandbox.Service) -> N
     assert client.trade_book()[0].account == client.account == "desk1"
     a, b = (book.filter(account=label) for label in "ab")
     assert [row._replace(account="b") for row in a] == list(b)
-
-
-def test_accounts_as_fields_of_one_frame(service: sandbox.Service) -> None:
-    book = td.Accounts(arguments(service)).trade_book()
-    sums = book.to_pandas().groupby("account")["trade_value"].sum()
-    for label in LABELS:
-        own = sum(td.required(row.trade_value) for row in service.client(label).trade_book())
-        assert sums[label] == pytest.approx(own)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -121,12 +108,6 @@ def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
             assert book.to_polars().schema == whole.to_polars().schema
 
 
-@pytest.mark.parametrize("none", [[], {}, ()])
-def test_no_accounts_are_refused(none: Any) -> None:
-    with pytest.raises(td.ConfigurationError, match="there are no accounts: pass names of"):
-        td.Accounts(none)
-
-
 def test_an_error_may_be_tried_again_if_all_of_it_may(service: sandbox.Service) -> None:
     service.fail_next(503, account="desk2", times=None)
     many = td.Accounts(arguments(service))
@@ -163,6 +144,9 @@ def test_the_token_of_the_environment_serves_no_several_accounts(
 
 
 def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
+    for none in ([], {}):
+        with pytest.raises(td.ConfigurationError, match="there are no accounts: pass names of"):
+            td.Accounts(none)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"use \['desk1'\]"):
         td.Accounts("desk1")
     with pytest.raises(ValueError, match="names a profile twice"):
@@ -258,14 +242,6 @@ def test_an_accounts_shows_no_token_and_cannot_be_pickled(service: sandbox.Servi
 
 def interrupted() -> str:
     raise KeyboardInterrupt
-
-
-def test_an_interrupt_ends_the_calls_of_all_others(service: sandbox.Service) -> None:
-    service.fail_next("stall", seconds=60, account="desk2", times=None)
-    accounts = arguments(service)
-    accounts["desk1"]["access_token"] = interrupted
-    with within(5), pytest.raises(KeyboardInterrupt):
-        td.Accounts(accounts).trade_book()
 
 
 def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.Service) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -53,25 +52,6 @@ def test_a_zone_that_does_not_exist_is_a_configuration_error(sandbox: Service) -
         td.Client(sandbox.base_url, tz="Asia/Mumbai")
     with pytest.raises(TypeError, match="a time zone is a name"):
         td.Client(sandbox.base_url, tz=5.5)  # type: ignore[arg-type]
-
-
-def test_the_heading_shows_one_zone(sandbox: Service) -> None:
-    book: Any = td.Client(**options(sandbox, tz="Asia/Kolkata")).trade_book()
-    received = book.response.received_at.astimezone(INDIA)
-    title = repr(book).partition("display_name")[0]
-    assert f"received {received:%Y-%m-%d %H:%M:%S}+05:30" in " ".join(title.split())
-    assert "UTC" not in title
-    assert "UTC" in repr(td.Client(**options(sandbox)).trade_book()).partition("display_name")[0]
-
-
-def test_a_profile_may_have_a_zone(sandbox: Service, profiles: Path) -> None:
-    given = options(sandbox, tz="Asia/Kolkata")
-    lines = [f'{name} = "{text}"\n' for name, text in given.items()]
-    profiles.write_text("".join(["[desk]\n", *lines]))
-    book: Any = td.Client.from_profile("desk").trade_book()
-    assert book[0].exch_trade_time.tzinfo == INDIA
-    [*labelled] = td.Accounts(["desk"]).trade_book()
-    assert [row._replace(account=book[0].account) for row in labelled] == [*book]
 
 
 @pytest.mark.parametrize("previous_zone", [None, "Asia/Kolkata", "UTC"])

@@ -57,13 +57,6 @@ def test_the_match_may_be_on_a_later_page_and_no_page_after_it_is_requested(
     assert len(service.connections) == 1
 
 
-def test_names_that_only_contain_it_are_no_match(service: Service) -> None:
-    longer = stock(nsesymbol="TATAMOTORS-EQ", companyname="TATAMOTORS", bsecode=None)
-    service.choose(pages([longer]))
-    with pytest.raises(td.StockNotFoundError):
-        look_up(service, "sync", "TATAMOTORS")
-
-
 class TestNotFound:
     @kinds
     def test_it_says_what_the_search_found(self, service: Service, kind: str) -> None:

@@ -57,19 +57,6 @@ class TestErrors:
             assert error.received is not None
             assert codes(error.received.to_dicts()) == codes(ROWS)[:10]
 
-    def test_also_by_an_async_client(self, service: Service) -> None:
-        service.choose(pages(ROWS, faults={3: [html_reply()]}))
-
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                reader = client.search("x", page_size=5).pages()
-                assert [len(await anext(reader)) for _ in range(2)] == [5, 5]
-                for _ in range(3):
-                    with pytest.raises(td.DecodeError):
-                        await anext(reader)
-
-        asyncio.run(main())
-
     def test_an_error_of_on_retry_costs_no_page(self, service: Service) -> None:
         service.choose(pages(ROWS, faults={2: [reply(503)], 4: [reply(503)]}))
 

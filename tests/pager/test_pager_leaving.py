@@ -15,7 +15,7 @@ import pytest
 import tradingdata as td
 from calls import at_once
 from searching import codes, pages_asked
-from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
+from service import Behaviour, Request, Service, hold, json_reply, pages, reply, stocks
 
 ROWS = stocks(100)
 QUIET = 0.1  # seconds in which a request that should not be sent would be
@@ -123,14 +123,6 @@ class TestSync:
         assert caught.value.page == 3
         assert codes((caught.value.received or td.StockList()).to_dicts()) == codes(ROWS)[:10]
         assert not gate.is_set()
-
-    def test_threads_may_read_one_search_each_for_itself(
-        self, client: td.Client, service: Service
-    ) -> None:
-        service.choose(pages(ROWS))
-        search = client.search("x", page_size=7, prefetch=3)
-        found = at_once(6, lambda _: [stock.co_code for stock in search])
-        assert found == [codes(ROWS)] * 6
 
     def test_passes_that_begin_at_once_share_nothing(
         self, client: td.Client, service: Service, monkeypatch: pytest.MonkeyPatch
@@ -261,26 +253,5 @@ class TestAsync:
                 await read()
             assert caught.value.page == search.page == len(found) + 1
             assert caught.value.received == td.concat(found)
-
-        run(main())
-
-    def test_several_searches_at_once_on_one_client(self, service: Service) -> None:
-        choice = pages(ROWS)
-        service.choose(lambda request: delay(0.01, choice(request)))
-
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                searches = [
-                    client.search(f"q{size}", page_size=size, prefetch=4) for size in (5, 9, 20, 50)
-                ]
-                results: list[Any] = await asyncio.gather(
-                    *(search.all() for search in searches),
-                    client.search("first", page_size=5).first(7),
-                    client.stock(str(ROWS[3]["nsesymbol"])),
-                )
-            for result in results[:4]:
-                assert codes(result.to_dicts()) == codes(ROWS)
-            assert len(results[4]) == 7
-            assert results[5].co_code == ROWS[3]["co_code"]
 
         run(main())

@@ -10,7 +10,7 @@ import pytest
 import tradingdata as td
 from listings import PAST_END, Listing, read
 from tradingdata import _core
-from tradingdata.client.paging import PageRequest, Paging, row_keys
+from tradingdata.client.paging import Paging, row_keys
 from tradingdata.errors import BadRequestError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
@@ -132,17 +132,6 @@ def test_the_same_code_with_other_content_and_rows_without_codes_are_kept() -> N
     assert (paging.duplicates, paging.doubt) == (1, "moved rows")
 
 
-def test_rows_repeated_within_one_page_are_all_kept() -> None:
-    taken, paging = read_pages([{"co_code": 1}, {"co_code": 1}], size=3)
-    assert (len(taken), paging.doubt) == (2, None)
-
-
-def test_one_listing_of_a_company_a_page_is_no_stuck_service() -> None:
-    pages: list[list[Row]] = [[{"co_code": 1, "isin": f"IN{number}"}] for number in range(12)]
-    taken, paging = read_pages(*pages, size=1)
-    assert (len(taken), paging.doubt) == (12, None)
-
-
 @pytest.mark.parametrize("field", ["mcap", "asOf"])
 @pytest.mark.parametrize("coded", [True, False])
 def test_a_field_that_always_changes_makes_no_endless_search(field: str, coded: bool) -> None:
@@ -170,18 +159,6 @@ def test_only_a_short_last_page_that_comes_again_is_no_doubt(total: int, doubt: 
     outcome = read(Listing(total, repeats_last=True), 10)
     assert (outcome.numbers, outcome.paging.ended) == (list(range(total)), "repeated page")
     assert outcome.paging.doubt == doubt
-
-
-@pytest.mark.parametrize("kept", [2, 3, 10])
-def test_a_service_that_filters_the_rows_of_a_page_ends_in_doubt(kept: int) -> None:
-    listing = Listing(450)
-    whole = listing.respond
-
-    def some(request: PageRequest) -> list[Row]:
-        return [row for row in whole(request) if row["co_code"] % kept == 0]
-
-    listing.respond = some  # type: ignore[method-assign]
-    assert read(listing, 100).paging.doubt == "repeated page"
 
 
 def test_rows_are_identical_by_every_value_and_unknown_field() -> None:

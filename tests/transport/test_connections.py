@@ -200,15 +200,6 @@ class TestConnections:
             assert service.connections[0].alpn in {None, "http/1.1"}
             assert service.requests[0].version == "HTTP/1.1"
 
-    def test_calls_one_after_the_other_share_a_connection(self, service: Service) -> None:
-        service.script(then=good_book())
-        with td.Client(service.base_url, access_token=TOKEN) as client:
-            for _ in range(20):
-                client.trade_book()
-            assert client.stats.connections == 1
-            assert client.stats.reused == 19
-        assert len(service.connections) == 1
-
 
 def test_cookies_and_security_headers_change_nothing(service: Service) -> None:
     headers = {

@@ -418,15 +418,6 @@ def test_the_status_is_that_of_the_status_line(
     assert found == status
 
 
-@both
-@pytest.mark.parametrize("line", [b"HTTP/2 200: x", b"HTTP/1.1 200 OK: x"])
-@pytest.mark.parametrize("status", [401, 404, 503])
-def test_a_header_line_like_a_status_line_is_none(call: Any, line: bytes, status: int) -> None:
-    with served(then=s.with_lines(line, status=status, body=BODY)) as service:
-        error = failure(service.base_url, call=call, attempts=1)
-    assert error.status_code == status
-
-
 def test_two_lengths_stay_two_whatever_is_between_them() -> None:
     other = s.with_lines(b"HTTP/1.1 200 OK: x", b"Content-Length: 5", body=BODY)
     with served(then=s.steps(other, s.hang_up)) as service:

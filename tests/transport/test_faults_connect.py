@@ -19,7 +19,7 @@ from service import (
     has_ipv6,
     resolver,
 )
-from systems import WINDOWS, posix
+from systems import posix
 
 # In a process whose names resolve as the environment says; prints what the call comes to.
 CALL_BY_NAME = """
@@ -56,24 +56,6 @@ def test_a_refused_connection_is_tried_again(call: Any) -> None:
     assert "cannot connect to 127.0.0.1" in str(error)
     assert "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network" in str(error)
     assert str(error).startswith("POST /api/v1/trade/book: ")
-
-
-def test_a_service_that_comes_up_again_is_reached() -> None:
-    with ExitStack() as stack:
-        with closed_port() as port:
-            if not WINDOWS:  # where nobody can listen on a port that is taken
-                stack.enter_context(closed_port(port=port))
-        started: list[Service] = []
-
-        def start(retry: td.types.Retry) -> None:
-            if not started:
-                service = Service(port=port, ipv6=False)
-                service.script(then=good_book())
-                started.append(stack.enter_context(service))
-
-        url = f"http://127.0.0.1:{port}"
-        with td.Client(url, access_token=TOKEN, attempts=9, on_retry=start) as client:
-            assert len(client.trade_book()) == 3
 
 
 def test_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path: Path) -> None:

@@ -319,22 +319,14 @@ class TestRoots:
         assert type(failure(tls_service.base_url)) is td.TLSError
         assert type(failure(tls_service.base_url, ca_file=other.pem_file)) is td.TLSError
 
-    @pytest.mark.parametrize("variable", VARIABLES)
+    @pytest.mark.parametrize("variable", [*VARIABLES, "SSL_CERT_DIR"])
     def test_a_variable_that_names_no_file_is_named_in_the_error(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
     ) -> None:
-        monkeypatch.setenv(variable, str(tmp_path / "none.pem"))
-        with pytest.raises(
-            td.ConfigurationError, match=f"none.pem named by {variable} does not exist"
-        ):
-            td.Client("https://api.example.test")
-
-    def test_folders_of_which_none_exists_are_named_in_the_error(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        folders = os.pathsep.join([str(tmp_path / "none"), str(tmp_path / "nor")])
-        monkeypatch.setenv("SSL_CERT_DIR", folders)
-        message = rf"{re.escape(folders)} named by SSL_CERT_DIR do not exist"
+        names = [str(tmp_path / name) for name in ("none", "nor")]
+        value = os.pathsep.join(names) if variable == "SSL_CERT_DIR" else names[0]
+        monkeypatch.setenv(variable, value)
+        message = f"{re.escape(value)} named by {variable} do(es)? not exist"
         with pytest.raises(td.ConfigurationError, match=message):
             td.Client("https://api.example.test")
         td.Client("https://api.example.test", trust_env=False).close()

@@ -104,23 +104,14 @@ def test_a_query_is_percent_encoded_and_comes_back_as_it_was(service: Service, q
     assert len(request.headers) == 5
 
 
-@pytest.mark.parametrize("query", ["\0", "INFY\0", "a\0b"])
+@pytest.mark.parametrize("query", ["\0", "INFY\0", "a\0b", "\ud800", "INFY\udcff"])
 def test_a_query_with_nul_is_refused_before_it_is_sent(query: str, service: Service) -> None:
+    problem = "contains a (NUL|lone surrogate)"
     with td.Client(service.base_url) as client:
-        with pytest.raises(td.ConfigurationError, match="NUL"):
-            client.search(query)
-        with pytest.raises(td.ConfigurationError, match="NUL"):
-            client.stock(query)
+        for call in (client.search, client.stock):
+            with pytest.raises(td.ConfigurationError, match=problem):
+                call(query)
     assert service.connections == []
-
-
-@pytest.mark.parametrize("query", ["\ud800", "INFY\udcff"])
-def test_a_query_that_is_no_unicode_is_refused(query: str, service: Service) -> None:
-    with (
-        td.Client(service.base_url) as client,
-        pytest.raises(td.ConfigurationError, match="query contains a lone surrogate"),
-    ):
-        client.search(query)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._util.declarations import kinds_of
 from .._util.optional_imports import progress_bar
@@ -282,9 +281,8 @@ def _stuck(page: int) -> PaginationError:
     )
 
 
-@dataclass
-class SearchOptions:
-    """The arguments of ``search``, which are validated."""
+class SearchOptions(NamedTuple):
+    """The arguments of ``search``."""
 
     query: str
     page_size: int | None = None
@@ -294,19 +292,20 @@ class SearchOptions:
     progress: bool = False
     timeout: float | None = None
 
-    def __post_init__(self) -> None:
-        self.query = as_listed(words("query", self.query, takes=_TAKES))
-        if "\0" in self.query:
+    def checked(self) -> SearchOptions:
+        """Returns the options with valid values; raises an error that names the option."""
+        query = as_listed(words("query", self.query, takes=_TAKES))
+        if "\0" in query:
             raise ConfigurationError("query contains a NUL character: remove it")
-        if self.page_size is not None:
-            self.page_size = count("page_size", self.page_size)
-        self.start_page = count("start_page", self.start_page, most=LAST_PAGE)
-        if self.max_items is not None:
-            self.max_items = count("max_items", self.max_items, least=0)
-        self.prefetch = count("prefetch", self.prefetch, least=0, most=MOST_PREFETCH)
-        self.progress = flag("progress", self.progress)
-        if self.timeout is not None:
-            self.timeout = seconds("timeout", self.timeout)
+        return SearchOptions(
+            query,
+            None if self.page_size is None else count("page_size", self.page_size),
+            count("start_page", self.start_page, most=LAST_PAGE),
+            None if self.max_items is None else count("max_items", self.max_items, least=0),
+            count("prefetch", self.prefetch, least=0, most=MOST_PREFETCH),
+            flag("progress", self.progress),
+            None if self.timeout is None else seconds("timeout", self.timeout),
+        )
 
 
 class Sent(NamedTuple):
@@ -491,16 +490,14 @@ class SearchPass:
 
 def _packed(stocks: StockList) -> bytes:
     """Packs stocks without their response: they take a tenth of the memory."""
-    import pickle
-    import zlib
+    from pickle import dumps
+    from zlib import compress
 
-    rows = list(range(len(stocks)))
-    return zlib.compress(pickle.dumps(stocks._taken(rows)), 1)
+    return compress(dumps(stocks._taken(list(range(len(stocks))))), 1)
 
 
 def _unpacked(packed: bytes) -> StockList:
-    import pickle
-    import zlib
+    from pickle import loads
+    from zlib import decompress
 
-    stocks: StockList = pickle.loads(zlib.decompress(packed))
-    return stocks
+    return cast("StockList", loads(decompress(packed)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._util import waiting
@@ -111,19 +110,19 @@ class _Pager(NoNewAttributes, NotCopied):
     _not_copied = "make another one with client.search()"
 
     def __init__(self, calls: Calls, options: SearchOptions) -> None:
+        self._options = options = options.checked()
         if options.progress:
             require_bar()
         if calls.core.closed:
             raise ClientClosedError("the client is closed: make a new one")
         self._calls = calls
-        self._options = options
         # Begun by nobody until the first one.
-        self._latest = SearchPass(calls, replace(options, progress=False))
+        self._latest = SearchPass(calls, options._replace(progress=False))
 
     def _begin(self, most: int | None = None, within: float = math.inf) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._options.max_items) if cap is not None]
-        options = replace(self._options, max_items=min(caps, default=None))
+        options = self._options._replace(max_items=min(caps, default=None))
         self._latest = begun = SearchPass(self._calls, options, within)
         return begun  # not the latest, if another thread has begun its own
 
