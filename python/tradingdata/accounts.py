@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from datetime import tzinfo
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -25,6 +26,7 @@ Account = Client | str | Mapping[str, Any]
 
 Item = TypeVar("Item")
 FetchedBook = TypeVar("FetchedBook", TradeBook, OrderBook)
+Fetched = TypeVar("Fetched", TradeBook, OrderBook, Books)
 
 _NAMED = 3  # number of accounts listed in a message
 _MOST_KEPT = 250  # clients; each has a connection open, and a process may often have 1,024 files
@@ -162,15 +164,15 @@ class Accounts(NoNewAttributes, NotCopied):
 
     def _fetched(
         self,
-        call: Callable[..., Result],
+        call: Callable[..., Fetched],
         timeout: float | None,
-        join: Callable[[list[Result]], Result],
-    ) -> Result:
+        join: Callable[[list[Fetched]], Fetched],
+    ) -> Fetched:
         """Returns the results of a call as one; raises if it failed for an account."""
         limit = None if timeout is None else seconds("timeout", timeout)
         self._check_open()
 
-        def fetch(label: str) -> Result | TradingDataError:
+        def fetch(label: str) -> Fetched | TradingDataError:
             try:
                 with self._client(label) as client:
                     return call(client, timeout=limit)
@@ -185,9 +187,19 @@ class Accounts(NoNewAttributes, NotCopied):
             side_by_side(fetch, self._accounts, self._concurrency, self._progress)
         ) as arrivals:
             arrived = dict(arrivals)
-        results: dict[str, Any] = {label: arrived[label] for label in self._accounts}
-        errors = _refusals(results)
-        received = join([result for label, result in results.items() if label not in errors])
+        fetched: list[Fetched] = []
+        errors: dict[str, Exception] = {}
+        for label in self._accounts:
+            outcome = arrived[label]
+            if not isinstance(outcome, TradingDataError):
+                fetched.append(outcome)
+                error = _zone_error(label, outcome, _zone_of(fetched[0]))
+                if error is None:
+                    continue
+                outcome = error
+                fetched.pop()
+            errors[label] = outcome
+        received = join(fetched)
         if errors:
             raise accounts_error(errors, received)
         return received
@@ -221,27 +233,24 @@ def _joined_pairs(pairs: list[Books]) -> Books:
     return Books(_joined(OrderBook, orders), _joined(TradeBook, trades))
 
 
-def _refusals(results: Mapping[str, Any]) -> dict[str, TradingDataError]:
-    """Returns the errors among the results, and one for each that cannot be joined to the others.
+def _zone_error(
+    label: str, fetched: TradeBook | OrderBook | Books, zone: tzinfo | None
+) -> ConfigurationError | None:
+    """Returns the error of an account whose times are not in ``zone``, if they are not.
 
     Times in different zones cannot be in one book. Those of the first account decide.
     """
-    errors = {
-        label: result for label, result in results.items() if isinstance(result, TradingDataError)
-    }
-    zone: Any = ...
-    for label, result in results.items():
-        if label in errors:
-            continue
-        own = (result[0] if isinstance(result, Books) else result)._rows.zone
-        zone = own if zone is ... else zone
-        if own != zone:
-            errors[label] = ConfigurationError(
-                f"its times are in {own}, and those of other accounts in {zone}: give all the same "
-                "`tz`",
-                account=label,
-            )
-    return errors
+    own = _zone_of(fetched)
+    if own == zone:
+        return None
+    return ConfigurationError(
+        f"its times are in {own}, and those of other accounts in {zone}: give all the same `tz`",
+        account=label,
+    )
+
+
+def _zone_of(fetched: TradeBook | OrderBook | Books) -> tzinfo | None:
+    return (fetched.trades if isinstance(fetched, Books) else fetched)._rows.zone
 
 
 def named_accounts(accounts: Held) -> dict[str, Account]:
@@ -306,7 +315,7 @@ def side_by_side(
     stop = Event()
     waiting = iter(items)
     taking = Lock()
-    done: SimpleQueue[tuple[Item, Any, BaseException | None]] = SimpleQueue()
+    done: SimpleQueue[tuple[Item, Result] | BaseException] = SimpleQueue()
 
     def work_on() -> None:
         stop_on(stop)
@@ -315,13 +324,13 @@ def side_by_side(
                 taken = list(islice(waiting, 1))
             for item in taken:
                 try:
-                    done.put((item, work(item), None))
+                    done.put((item, work(item)))
                 except BaseException as error:
-                    done.put((item, None, error))
+                    done.put(error)
             if not taken:
                 return
 
-    arrived: list[tuple[Item, Any, BaseException | None]] = []
+    arrived: list[tuple[Item, Result] | BaseException] = []
 
     def arrives(seconds: float) -> bool:
         with suppress(Empty):
@@ -333,17 +342,17 @@ def side_by_side(
             Thread(target=work_on, name=f"tradingdata-account-{number}", daemon=True).start()
         for _ in items:
             wait_until(arrives)
-            item, result, error = arrived.pop()
-            if error is not None:
-                raise error
+            arrival = arrived.pop()
+            if isinstance(arrival, BaseException):
+                raise arrival
             bar.update(1)
-            yield item, result
+            yield arrival
     finally:
         stop.set()
         bar.close()
 
 
-def accounts_error(errors: Mapping[str, Exception], received: Any) -> AccountsError:
+def accounts_error(errors: Mapping[str, Exception], received: object) -> AccountsError:
     """Returns the error of a call that failed for some accounts."""
     named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
     if len(errors) > _NAMED:

@@ -22,6 +22,8 @@ def keep(client: td.Client) -> None:
     assert_type(archive.fetches()[0].days, tuple[date, ...])
     assert_type(archive.missing("2026-11-16", "2026-11-20"), list[MissingDay])
     assert_type(archive.sql("SELECT 1"), QueryResult)
+    assert_type(archive.sql("SELECT ?", parameters=[1]), QueryResult)
+    archive.sql("SELECT ?", parameters="1")  # type: ignore[arg-type]  # pyright: ignore
     assert_type(archive.trades("2026-11-20", missing_ok=True), td.TradeBook)
     assert_type(archive.fetch(td.Accounts({"desk1": client})), dict[str, Fetched])
     assert_type(archive.verify(), int)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 8  # of a reader, whose files others replace meanwhile
 _LONGEST = 250_000  # characters of a query
-Parameters = Sequence[Any] | Mapping[str, Any]
+# Not any Sequence: text is one too.
+Parameters = list[Any] | tuple[Any, ...] | Mapping[str, Any]
 Result = TypeVar("Result")
 
 # The views that users see, with the book that each has rows of.
@@ -353,7 +354,7 @@ class Reader:
     ) -> QueryResult:
         """Returns the result of a query over the views of some days."""
         root = self.store.root
-        if isinstance(parameters, str) or not isinstance(parameters, Sequence | Mapping | None):
+        if not isinstance(parameters, list | tuple | Mapping | None):
             raise TypeError(f"parameters takes a list or a dict of values, not {shown(parameters)}")
         if len(statement) > _LONGEST:  # DuckDB's parser ends the process when it has no stack left
             raise ArchiveError(

@@ -47,6 +47,8 @@ from .tokens import REFUSALS, Held, Source, late
 if TYPE_CHECKING:
     from logging import Logger
 
+    from .bridge import LoopFlights
+
 # A table of what was decoded, and facts of its response: those that ``Response`` takes.
 Received = tuple[_core.Slice, int, int, float, datetime, datetime | None]
 RetryHook = Callable[[int, str, float], None]  # attempt, reason, delay
@@ -145,7 +147,7 @@ class Calls:
     # Makes a call of at most some seconds: its result, or what to await.
     send: Callable[[str, float], Received | Awaitable[Received]]
     # What carries the requests of a search of a record.
-    flights: Callable[[str], Any]
+    flights: Callable[[str], LocalFlights | LoopFlights]
 
     def __init__(
         self,
@@ -391,7 +393,7 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
 
     def _watching(
         self,
-        kind: type[Any],
+        kind: type[AnyBook],
         state: KnownOrders | KnownTrades,
         interval: float,
         until: datetime | clock_time | str | None,

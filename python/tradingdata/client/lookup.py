@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from .._core import printable
@@ -13,6 +13,9 @@ from .._util.validate import words
 from .._util.waiting import Plan
 from ..errors import StockNotFoundError
 from ..table.rows import Stock
+
+if TYPE_CHECKING:
+    from .client import AsyncClient, Client
 
 LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
 MOST_PAGES = 20
@@ -26,7 +29,7 @@ KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
 TAKES = "an NSE symbol, a BSE code or an ISIN"
 
 
-def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
+def lookup(client: Client | AsyncClient, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``: looks page by page, ignoring case and surrounding spaces."""
     wanted = as_listed(words("identifier", identifier, takes=TAKES)).upper()
     within = client._calls.budget(timeout)

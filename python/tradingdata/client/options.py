@@ -268,7 +268,7 @@ class ClientOptions(Generic[Token]):
 
 
 _INIT: Any = vars(ClientOptions.__init__)["__wrapped__"]
-_DEFAULTS: dict[str, Any] = _INIT.__kwdefaults__
+_DEFAULTS: dict[str, object] = _INIT.__kwdefaults__
 
 
 def _checked_option(name: str, value: Any) -> Any:

@@ -89,7 +89,7 @@ def load_profile(name: str | None) -> dict[str, Any]:
     return read_profiles().options(chosen)
 
 
-def check_options(where: str, options: Mapping[str, Any]) -> None:
+def check_options(where: str, options: Mapping[str, object]) -> None:
     """Raises ConfigurationError for an option that is unknown or of the wrong type."""
     for option, value in options.items():
         if option not in _CHECKS:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, date
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import _core
 from .._core import Slice
@@ -20,8 +20,11 @@ from .._util.waiting import Plan
 from ..analysis.inputs import both_books
 from ..analysis.keys import ORDER_KEY
 from ..analysis.reconciliation import Reconciliation, compared
-from ..books.book import Books, OrderBook, TradeBook
+from ..books.book import AnyBook, Books, OrderBook, TradeBook
 from ..errors import BooksDisagreeError
+
+if TYPE_CHECKING:
+    from .client import AsyncClient, Client
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each repetition
 _LEAST_TIME = 0.001  # seconds; a call that starts too late then fails with a DeadlineError
@@ -30,7 +33,7 @@ _NAMED = 3  # number of orders listed in an error message
 
 
 def snapshot(
-    client: Any,
+    client: Client | AsyncClient,
     timeout: float | None,
     pause: Callable[[float], object],
     compute: Callable[..., object],
@@ -49,12 +52,13 @@ def snapshot(
     """
     deadline = time.monotonic() + client._calls.budget(timeout)
 
-    def fetched(kind: type[Any], wait: float = 0.0) -> Plan[Any]:
+    def fetched(kind: type[AnyBook], wait: float = 0.0) -> Plan[AnyBook]:
         yield pause(wait)
-        return (yield client._book(kind, max(deadline - time.monotonic(), _LEAST_TIME)))
+        book: AnyBook = yield client._book(kind, max(deadline - time.monotonic(), _LEAST_TIME))
+        return book
 
-    trades: TradeBook = yield from fetched(TradeBook)
-    orders: OrderBook = yield from fetched(OrderBook)
+    trades = yield from fetched(TradeBook)
+    orders = yield from fetched(OrderBook)
     if not len(orders) and len(trades):
         # An empty order book has no day to compare. It may only lag, so request it once more.
         orders = yield from fetched(OrderBook, _PAUSES[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
@@ -81,7 +81,7 @@ class Source:
 
     _takes_async = False
     # Renews the token when it is this call's turn, unless it is new by then.
-    _in_turn: Callable[[Callable[[], bool], Fetch, float], Any]
+    _in_turn: Callable[[Callable[[], bool], Fetch, float], bool | Awaitable[bool]]
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
@@ -256,7 +256,7 @@ class AsyncTokenSource(Source):
     # The process and the task that call the function now, and a future that completes when the call
     # ends. The process id matters: nothing in a forked child completes a call that the parent
     # began; and so does the task, which an interrupt may have ended anywhere.
-    _turn: tuple[int, Task[Any] | None, Future[None]] | None = None
+    _turn: tuple[int, Task[object] | None, Future[None]] | None = None
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         super().__init__(core, token)
