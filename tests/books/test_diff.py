@@ -6,8 +6,6 @@ import gc
 import pickle
 from typing import Any
 
-import pytest
-
 import tradingdata as td
 from service import as_json, envelope, orders
 from tradingdata import _core
@@ -135,13 +133,3 @@ def test_the_records_of_a_diff_own_their_storage() -> None:
     gc.collect()
     assert (change.order, change.previous) == wanted
     assert pickle.loads(pickle.dumps(change)) == change
-
-
-def test_what_is_no_order_book_is_refused() -> None:
-    now = book(day(1))
-    with pytest.raises(TypeError, match="diff takes an OrderBook, not TradeBook"):
-        now.diff(td.TradeBook())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="collection of field names, not 'row_no'"):
-        now.diff(now, ignore="row_no")
-    with pytest.raises(TypeError, match=r"collection of field names, not \[5\]"):
-        now.diff(now, ignore=[5])  # type: ignore[list-item]

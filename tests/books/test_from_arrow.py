@@ -158,16 +158,6 @@ def test_account_numbers_are_masked_unless_kept() -> None:
     assert PAN in read(table)[0]["Pan-No"]
 
 
-def test_only_tables_are_taken() -> None:
-    for wrong in (None, [1], {"a": 1}, "text", td.Trade()):
-        with pytest.raises(TypeError, match="__arrow_c_stream__"):
-            td.TradeBook.from_arrow(wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="not a table"):
-        td.TradeBook.from_arrow(pa.array([1]))
-    with pytest.raises(ValueError, match="two columns named symbol"):
-        td.TradeBook.from_arrow(pa.table([["a"], ["b"]], names=["symbol", "symbol"]))
-
-
 def test_a_stream_is_consumed_once() -> None:
     class Once:
         def __init__(self) -> None:

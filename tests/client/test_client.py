@@ -306,27 +306,6 @@ def test_an_attribute_that_would_be_ignored_is_refused(name: str, attribute: str
     assert not hasattr(FIXED[name], attribute)
 
 
-@pytest.mark.parametrize(
-    ("attribute", "says"),
-    [
-        ("timeout", "pass it to {}, or to a call"),
-        ("base_url", "pass it to {}"),
-        ("acces_token", "did you mean 'access_token'?"),
-        ("timeuot", "{} has no 'timeuot'; did you mean 'timeout'?"),
-        ("stats", "stats of {} can be read, not assigned"),
-    ],
-)
-@pytest.mark.parametrize("name", CLIENTS)
-def test_it_says_what_to_write_instead(name: str, attribute: str, says: str) -> None:
-    with pytest.raises(AttributeError, match=re.escape(says.format(name))):
-        setattr(CLIENTS[name], attribute, 5)
-
-
-def test_accounts_suggest_the_option_of_their_clients() -> None:
-    with pytest.raises(AttributeError, match="Accounts has no 'timeuot'; did you mean 'timeout'"):
-        FIXED["Accounts"].timeuot = 5
-
-
 def test_mocks_and_subclasses_may_assign() -> None:
     class Desk(td.Client):
         def __init__(self) -> None:
@@ -338,26 +317,6 @@ def test_mocks_and_subclasses_may_assign() -> None:
     with mock.patch.object(client, "trade_book", return_value=td.TradeBook()):
         assert len(client.trade_book()) == 0
     assert "trade_book" not in vars(client)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("trades", "use trade_book()"),
-        ("get_orders", "use order_book()"),
-        ("order_bok", "did you mean 'order_book'?"),
-        ("positions", "use td.positions(trades) with the trades of trade_book()"),
-        ("order_trades", "use trade_book().filter(order_no=...)"),
-        ("order_history", "use order_book().filter(order_no=...), or watch_orders()"),
-        ("place_order", "it places no orders"),
-        ("quotes", "the service has the trade book, the order book and the search"),
-    ],
-)
-def test_a_method_that_a_client_lacks_names_the_one_that_it_has(name: str, says: str) -> None:
-    for client in (td.Client("https://x.example"), td.AsyncClient("https://x.example")):
-        with pytest.raises(AttributeError, match=re.escape(says)):
-            getattr(client, name)
-        assert not hasattr(client, "_repr_html_")
 
 
 WRONG: dict[str, str] = {
@@ -426,15 +385,3 @@ def test_arguments_of_the_wrong_kind_show_no_token() -> None:
         with pytest.raises(TypeError, match=f"{kind.__name__} takes options by name") as raised:
             kind(URL, TOKEN)  # type: ignore[call-arg]
         assert TOKEN not in package_locals(raised.value)
-
-
-def test_a_search_that_is_used_as_a_list_says_how_it_is_read() -> None:
-    client = td.Client("https://x.example")
-    with pytest.raises(TypeError, match=r"with search\.all\(\) or search\.first\(n\)"):
-        client.search("x")[0]
-    with pytest.raises(AttributeError, match="a search has no 'to_pandas': read its stocks"):
-        client.search("x").to_pandas()  # type: ignore[attr-defined]
-    with pytest.raises(TypeError, match=r"search\(\) has no limit=: use page_size="):
-        client.search("x", limit=5)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"with await search\.all\(\)"):
-        list(td.AsyncClient("https://x.example").search("x"))  # type: ignore[call-overload]

@@ -87,17 +87,6 @@ def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:
     assert values(book[1:3].to_pandas(extra=True)["extra"]) == [None, None]
 
 
-@pytest.mark.parametrize("frame", ["to_pandas", "to_polars", "to_arrow"])
-def test_what_cannot_be_is_refused(frame: str) -> None:
-    make = getattr(sample("trade", 2).book, frame)
-    with pytest.raises(KeyError, match="Trade has no field 'smybol'"):
-        make(["smybol"])
-    with pytest.raises(TypeError, match="list of names"):
-        make("symbol")
-    with pytest.raises(ValueError, match="'symbol' twice"):
-        make(["symbol", "exchange", "symbol"])
-
-
 def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
     expected = sample("trade", 30)
     frame = expected.book.to_pandas()

@@ -43,14 +43,11 @@ def pattern(words: str) -> str:
 
 
 CALLS = lines("python.txt")
+OF_CLIENTS = re.compile(r"(^|setattr\()(client|pager|td\.(?=Client))")
 CALLS += [
-    [
-        error,
-        re.sub(r"\b(client|pager)\.", r"async_\1.", use).replace("td.Client", "td.AsyncClient"),
-        words,
-    ]
+    [error, OF_CLIENTS.sub(r"\1async_\2", use).replace("async_td.", "td.Async"), words]
     for error, use, words in CALLS
-    if re.search(r"\b(client|pager)\.|td\.Client\(", use)
+    if OF_CLIENTS.search(use)
 ]
 BODY = b'{"status":"success","message":"","data":[]}'
 
