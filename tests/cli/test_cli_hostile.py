@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from command_line import Run, Screen, run_here
-from service import Service, as_json, book_reply, envelope, json_reply, orders, stocks, trades
-from tradingdata import OrderBook
+from service import Service, book_reply, envelope, json_reply, orders, stocks, trades
 from tradingdata.cli.terminal import Code
 
 CLEAR, CONTROL, TURN = "\x1b[2J\x1b]0;mine\x07", "\x9b31m", "\u202e"
@@ -72,13 +71,6 @@ def test_a_terminal_gets_no_control_character_but_its_own(
     assert "[red]x[/red]" in shown.getvalue()
     assert controls(shown.getvalue()) == set()
     assert "\x1b[2J" not in shown.getvalue()
-
-
-def test_names_of_unknown_fields_are_shown_without_control_characters() -> None:
-    book = OrderBook.from_json(as_json(envelope([{**orders(1)[0], HOSTILE: 1}])))
-    assert controls(repr(book)) == set()
-    assert "x9b31m" in book._repr_html_()
-    assert controls(book._repr_html_()) == set()
 
 
 def test_a_message_is_reported_without_control_characters(service: Service, run: Run) -> None:

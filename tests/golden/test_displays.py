@@ -23,7 +23,7 @@ from tradingdata.display import aligned, cell_width, cut, group, instrument_name
 
 WIDTHS = (40, 60, 90, 140)
 PAN = "ABCPK1234F"
-MARKUP = '"><script>alert(1)</script>'
+MARKUP = '"><script>alert(1)</script>\x9b31m'  # also in names of fields
 PRICES: dict[str | tuple[Any, ...], float | None] = {
     "1594": 1520.0,
     ("43210", dt.date(2026, 11, 24)): 118.5,

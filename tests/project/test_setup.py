@@ -28,11 +28,6 @@ def test_a_compiler_that_is_not_installed_gets_a_sentence() -> None:
     )
 
 
-def test_pip_installs_into_the_environment_whatever_its_settings_say() -> None:
-    """With PIP_USER=1 it refused: a virtual environment has no site of the user."""
-    assert sourced("echo $PIP_USER", PIP_USER="1").stdout == "0\n"
-
-
 @pytest.mark.parametrize(
     ("compiler", "version", "refused"),
     [
