@@ -78,7 +78,14 @@ STYLE: dict[str, Any] = {
 
 
 def status_colour(status: str) -> str:
-    """Returns the colour of an order status, the same in every chart."""
+    """Returns the colour of an order status, the same in every chart.
+
+    Args:
+        status: A status, such as ``"Pending"``; upper and lower case are alike.
+
+    Returns:
+        The colour, such as ``"#cc79a7"``, for Matplotlib.
+    """
     known = _STATUS.get(status.lower())
     return known or (BOUGHT, *_OTHERS)[crc32(status.lower().encode()) % 3]
 

@@ -146,6 +146,12 @@ class ChargeRate:
     def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
         """Reads rates from a TOML file, one ``[[rate]]`` table each, in their order.
 
+        Args:
+            path: The file. The keys of a table are the attributes of a rate.
+
+        Returns:
+            The rates.
+
         Raises:
             OSError: The file cannot be read.
             ValueError: It is not TOML, or has anything but such tables with these fields, whose

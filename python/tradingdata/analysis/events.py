@@ -318,6 +318,12 @@ class LotChange:
     def load(cls, path: str | os.PathLike[str]) -> tuple[LotChange, ...]:
         """Reads changes from a TOML file, one ``[[change]]`` table each.
 
+        Args:
+            path: The file. The keys of a table are the attributes of a change.
+
+        Returns:
+            The changes.
+
         Raises:
             OSError: The file cannot be read.
             ValueError: It is not TOML, or has anything but such tables with these fields.

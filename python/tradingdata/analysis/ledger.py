@@ -299,6 +299,10 @@ class Ledger:
         Returns:
             One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
 
+        Raises:
+            TypeError: The prices are of another kind.
+            ValueError: A key of the prices means two contracts.
+
         Warns:
             DataWarning: If a contract has no price or no multiplier; see ``td.unrealised_pnl``.
         """

@@ -269,6 +269,9 @@ class Archive:
 
         Args:
             fetch_id: The ``id`` of its entry in `fetches`.
+
+        Raises:
+            ValueError: The archive has no such response.
         """
         identity = text("fetch_id", fetch_id)
         with self._store.lock:
@@ -285,6 +288,9 @@ class Archive:
         Args:
             account: Its label.
             day: The last day.
+
+        Raises:
+            ValueError: The archive has no such account, or ``day`` is not a date.
         """
         label, until = text("account", account), validate.day("day", day)
         with self._store.lock:
@@ -395,7 +401,7 @@ class Archive:
     ) -> OrderBook:
         """Returns the orders of some days, each as its day's order book last showed it.
 
-        An order of several days is returned once for each. Arguments as for `trades`.
+        An order of several days is returned once for each. Arguments and errors as for `trades`.
         """
         return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
 
@@ -448,6 +454,10 @@ class Archive:
             end: The last day (inclusive).
             account: The label of one account.
             missing_ok: Whether days may be missing.
+
+        Raises:
+            ArchiveError: Days were never fetched, and ``missing_ok`` is false.
+            ValueError: The name is another, or a day is not a date.
         """
         remarks: list[str] = []
         span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
@@ -522,6 +532,12 @@ class Archive:
             start: The first day; all days if None.
             end: The last day (inclusive); ``start`` if None.
             account: The label of one account, ``None`` for no label; all if left out.
+
+        Returns:
+            One entry for each response and each failed fetch.
+
+        Raises:
+            ValueError: A day is not a date, or the end is before the start.
         """
         span = span_of(start, end, account)
         with explained(self.path), self._store.lock:
@@ -550,6 +566,13 @@ class Archive:
             after: A time of day in the archive's time zone, such as "15:30": responses received
                 earlier do not count for that day, because they may be incomplete. ``closes`` of the
                 archive if None.
+
+        Returns:
+            One entry for each day and account that lacks a book, with the names of the ``books``.
+
+        Raises:
+            ValueError: A day is not a date, the end is before the start, or ``after`` is not a time
+                of day.
         """
         since = self._closes if after is None else validate.time_of_day("after", after)
         span = span_of(validate.day("start", start), end, account)
@@ -579,6 +602,12 @@ class Archive:
 
         Args:
             name: ``"trades"`` or ``"orders"``.
+
+        Returns:
+            The paths, in the order of the days.
+
+        Raises:
+            ValueError: The name is another.
         """
         _check_book(name)
         with explained(self.path):

@@ -225,6 +225,9 @@ class SearchPager(_Pager):
 
         Yields:
             A ``StockList`` for each page, without rows that were on an earlier page.
+
+        Raises:
+            TradingDataError: As ``all``, after the pages before the failure.
         """
         begun = self._begin()
         return SearchIterator(begun, begun.next_page)
@@ -249,6 +252,10 @@ class SearchPager(_Pager):
 
         Returns:
             At most ``n`` stocks.
+
+        Raises:
+            ConfigurationError: ``n`` is negative.
+            TradingDataError: As ``all``.
         """
         return waiting.run(self._read(count("n", n, least=0)))
 
