@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib
-import itertools
 import json
 import os
 import pickle
-import shutil
 import stat
 import sys
 import warnings
@@ -104,15 +102,6 @@ def test_a_response_that_equals_the_newest_is_not_stored_whatever_arrived_last(
     assert numbers(archive.trades(DAY)) == ["1"]
 
 
-def test_equal_numbers_in_a_response_are_all_kept(tmp_path: Path) -> None:
-    book = trade_response(trade("1"), trade("1"), trade("1", order_no="other"))
-    archive = archive_with(tmp_path, book)
-    archive.add(trade_response(trade("1"), trade("1"), trade("1", order_no="other"), at="16:00"))
-    assert len(archive.trades(DAY)) == 3
-    archive.add(trade_response(trade("1"), trade("2"), at="16:30"))
-    assert numbers(archive.trades(DAY)) == ["1", "1", "2"], "as the last response that has them"
-
-
 def test_rows_that_differ_a_little_are_stored(tmp_path: Path) -> None:
     """The body decides whether a response says the same as the one before."""
     twice = [trade("1", settlor="a", row_no=1)] * 2
@@ -130,24 +119,6 @@ def test_rows_that_differ_a_little_are_stored(tmp_path: Path) -> None:
         assert not archive.add(trade_response(*records, at=f"16:{minute}5")).stored
 
 
-def test_the_newest_state_counts_in_any_order_of_arrival(tmp_path: Path) -> None:
-    states = [
-        order_response(order("1", status=status), *more, at=at)
-        for at, status, more in (
-            ("10:00", "Pending", [order("2", status="a")]),
-            ("11:00", "Open", []),
-            ("12:00", "Done", []),
-        )
-    ]
-    for number, arrival in enumerate(list(itertools.permutations(states))[1:5]):
-        archive = archive_with(tmp_path / str(number), *arrival)
-        found = {row.order_no: row.status for row in archive.orders(DAY)}
-        assert found == {"1": "Done", "2": "a"}
-        seen = [(state.seen_at, state.order.status) for state in archive.history("1")]
-        assert [status for _, status in seen] == ["Pending", "Open", "Done"]
-        assert [at and f"{at:%H:%M}" for at, _ in seen] == ["10:00", "11:00", "12:00"]
-
-
 def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_response(trade("1", quantity=5)))
     archive.add(td.TradeBook([td.Trade(**{**_fields(archive), "quantity": 9})]))
@@ -156,39 +127,6 @@ def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
 
 def _fields(archive: td.Archive) -> dict[str, Any]:
     return archive.trades(DAY)[0]._asdict()
-
-
-def test_two_writers_that_miss_each_other_are_united(tmp_path: Path) -> None:
-    """Both responses count, each record once in its newest state."""
-    first = trade_response(trade("1", quantity=1), trade("2"), at="15:00")
-    second = trade_response(trade("1", quantity=2), trade("3"), at="15:01")
-    archive = archive_with(tmp_path, first)
-    archive = united(archive, archive_with(tmp_path / "other", second))
-    found = archive.trades(DAY)
-    assert numbers(found) == ["1", "2", "3"]
-    assert [row.quantity for row in found.filter(trade_no="1")] == [2]
-    query = "SELECT count(*), max(quantity) FROM trades WHERE trade_no = '1'"
-    assert tuple(archive.sql(query)[0]) == (1, 2)
-    assert len(archive.scan("trades").fetchall()) == 3
-    archive.add(trade_response(trade("1", quantity=2), trade("3"), at="15:02"))
-    assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
-    assert archive.verify() > 0
-
-
-def united(one: td.Archive, other: td.Archive) -> td.Archive:
-    """One archive with the files of another copied into it: writers that did not see each other."""
-    shutil.copytree(other.path, one.path, dirs_exist_ok=True)
-    return one
-
-
-def test_a_state_that_another_writer_saw_again_stays_the_newest(tmp_path: Path) -> None:
-    """A writer that has not seen the last fetch stores an earlier one."""
-    archive = archive_with(tmp_path, trade_response(trade("1", quantity=1), at="15:00"))
-    other = archive_with(tmp_path / "other", trade_response(trade("1", quantity=1), at="15:00"))
-    other.add(trade_response(trade("1", quantity=2), at="15:01"))
-    archive.add(trade_response(trade("1", quantity=1), at="15:02"))
-    archive = united(archive, other)
-    assert [row.quantity for row in archive.trades(DAY)] == [1]
 
 
 def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:

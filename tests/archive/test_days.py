@@ -48,17 +48,6 @@ def test_an_after_market_order_is_in_both_days(archive: td.Archive) -> None:
     assert [state.order.status for state in archive.history("1")] == ["Pending", "Success"]
 
 
-def test_a_gtd_order_is_in_each_day_of_its_week(archive: td.Archive) -> None:
-    sent = order("1", order_date_time=f"{MONDAY} 10:00:00", validity="GTD")
-    for day in DAYS:
-        archive.add(orders_at(day, "15:45", sent))
-    assert len(archive.orders(MONDAY, FRIDAY)) == 5
-    assert [
-        *map(tuple, archive.sql("SELECT list(day ORDER BY day) FROM orders WHERE order_no = '1'"))
-    ] == [(f"[{', '.join(map(str, DAYS))}]",)]
-    assert len(archive.history("1")) == 1
-
-
 def test_a_book_after_midnight_is_of_the_day_before(archive: td.Archive) -> None:
     archive.add(orders_at(FRIDAY, "00:30", order("1")))
     assert numbers(archive.orders(THURSDAY)) == ["1"]
@@ -298,37 +287,6 @@ def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) 
     assert (again.stored, again.withdrawn) == (False, True)
     archive.add(trades_at(FRIDAY, "15:46", trade("1")))
     assert len(archive.trades()) == 1
-
-
-def test_f183_a_repeated_response_changes_nothing(archive: td.Archive) -> None:
-    """Two trades of one number without a time, of which one is of an earlier day."""
-    undated: dict[str, Any] = {"exch_trade_time": None, "order_date_time": None}
-    sides = [trade("1", txn_type=side, **undated) for side in "BS"]
-    archive.add(trades_at(FRIDAY, "14:00", *sides))
-    dated = trade("1", THURSDAY, txn_type="B")
-    for at, rest in (("15:00", []), ("15:10", [trade("2")]), ("15:20", [])):
-        archive.add(trades_at(FRIDAY, at, dated, *rest))
-        kept = archive.trades(FRIDAY).filter(trade_no="1")
-        assert [(row.txn_type, row.exch_trade_time) for row in kept] == [("S", None)]
-    assert [row.txn_type for row in archive.trades(THURSDAY, missing_ok=True)] == ["B"]
-
-
-def test_both_sides_of_a_trade_with_oneself_are_records(tmp_path: Path) -> None:
-    """A buy and a sale of one number, of which a later response has one."""
-    sides = [trade("1", txn_type=side, order_no=None) for side in "BS"]
-    archive = archive_with(
-        tmp_path, trades_at(DAY, "15:45", *sides), trades_at(DAY, "16:00", sides[1])
-    )
-    assert sorted(str(row.txn_type) for row in archive.trades(DAY)) == ["B", "S"]
-
-
-def test_a_corrected_side_is_one_trade(tmp_path: Path) -> None:
-    """Unlike a trade with oneself, of which one response has both sides."""
-    first, second = (trade("1", txn_type=side) for side in "BS")
-    archive = archive_with(
-        tmp_path, trades_at(DAY, "10:00", first, trade("2")), trades_at(DAY, "10:05", second)
-    )
-    assert [row.txn_type for row in archive.trades(DAY).filter(trade_no="1")] == ["S"]
 
 
 @pytest.mark.parametrize("hours", [-24, 24, 1, 0])

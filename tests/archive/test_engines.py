@@ -96,13 +96,17 @@ def test_a_version_with_more_fields_rewrites_the_days(
     archive: td.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before it writes one; until then it reads the narrower ones."""
+    from tradingdata import _core
     from tradingdata.archive import days, folder, store
 
     path = archive.path
     columns = days.COLUMNS["trades"]
     narrow = {name: kind for name, kind in columns.items() if name != "algo_id"}
     fields = {x: kind for x, kind in days._FIELDS["trades"].items() if x != "algo_id"}
+    known = [x for x in _core.fields_of(days._TYPES["trades"]) if x[0] != "algo_id"]
+    row = _core.row_type("Trade", [(*field, False) for field in known])
     monkeypatch.setitem(days.COLUMNS, "trades", narrow)
+    monkeypatch.setitem(days._TYPES, "trades", row)
     monkeypatch.setitem(days._FIELDS, "trades", fields)
     settings = folder.Folder(path).settings() or {}
     folder.Folder(path).write_settings(settings | {"schema": store.schema_of()})

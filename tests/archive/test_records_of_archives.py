@@ -27,7 +27,7 @@ from archiving import (
     trade_response,
 )
 from tradingdata.archive import databases, days, store
-from tradingdata.archive.days import IDENTITY, TIMES
+from tradingdata.archive.days import IDENTITY
 from tradingdata.archive.responses import Responses
 
 SATURDAY = DAY + dt.timedelta(1)
@@ -55,19 +55,6 @@ def test_rows_without_a_number_are_never_lost(
     archive = archive_with(tmp_path, whole, trade_response(*(rows[at] for at in later), at="16:00"))
     found = [row.quantity for row in archive.trades(DAY).filter(trade_no=number)]
     assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("lacking", ["exch_trade_time", "order_no", "exchange"])
-def test_a_trade_that_is_completed_later_is_one_trade(lacking: str, tmp_path: Path) -> None:
-    """Once, on its right day."""
-    whole = trade("1", DAYS[3], **dict.fromkeys(TIMES["trades"][1:]))
-    archive = archive_with(
-        tmp_path,
-        response(td.TradeBook, [whole | {lacking: None}, trade("2")], clock("10:00")),
-        response(td.TradeBook, [whole, trade("2")], clock("10:05")),
-    )
-    assert numbers(archive.trades()) == ["1", "2"]
-    assert numbers(archive.trades(DAYS[3])) == ["1"]
 
 
 @pytest.mark.parametrize("lacking", ["exch_trade_time", *IDENTITY["trades"][1:]])

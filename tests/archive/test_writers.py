@@ -23,18 +23,6 @@ from tradingdata._util.platform import file_lock
 from tradingdata.archive import store
 
 
-def test_threads_write_at_once(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books")
-
-    def write(writer: int) -> None:
-        for number in range(3):
-            label = f"{writer}-{number}"
-            archive.add(response(td.TradeBook, [trade("1")], clock("15:45"), account=label))
-
-    at_once(4, write)
-    assert len(archive.trades(DAY)) == 12
-
-
 @pytest.mark.parametrize("commits", [4, pytest.param(25, marks=pytest.mark.long)])
 @pytest.mark.slow
 @pytest.mark.timeout(600)

@@ -15,7 +15,6 @@ import pytest
 import tradingdata as td
 from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders
-from tradingdata import _core
 from tradingdata.watch.polling import Rules, Watch
 from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watching import (
@@ -25,7 +24,6 @@ from watching import (
     some_orders,
     some_trades,
     trade_book,
-    trade_updates,
     watched,
 )
 
@@ -180,16 +178,6 @@ def test_a_token_that_expires_on_the_way_is_renewed(service: Service) -> None:
         assert [next(watch).misses for _ in range(2)] == [0, 1]
         client.access_token = "another-0123456789"
         assert next(watch).misses == 0
-
-
-def test_a_watch_over_midnight_reports_each_day_once() -> None:
-    """Numbers start anew; the fills of the day before are cleared, and known."""
-    (name,) = (record["event_times"][0] for record in _core.records() if record["name"] == "Trade")
-    monday, tuesday = (some_trades(4, **{name: f"2026-01-0{day} 10:00:00"}) for day in (5, 6))
-    updates = list(trade_updates(monday, monday, [], [], tuesday[:1], tuesday, tuesday + monday))
-    assert [len(update.fills) for update in updates] == [4, 0, 0, 0, 1, 3, 0]
-    assert [update.cleared for update in updates] == [0, 0, 1, 0, 0, 0, 0]
-    assert {update.changes for update in updates} == {()}
 
 
 def interrupted(nth: int, code: set[Any]) -> Callable[..., Any]:

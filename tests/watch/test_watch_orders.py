@@ -19,24 +19,6 @@ from watching import (
 )
 
 
-def test_what_ticks_is_no_change_unless_it_is_asked_for() -> None:
-    ticks = [some_orders(row_no=lambda i, n=n: i + n, ref_ltp=float(n)) for n in range(3)]
-    assert [len(update.changes) for update in order_updates(*ticks)] == [3, 0, 0]
-    asked = list(order_updates(*ticks, ignore=["row_no"]))
-    assert [len(update.changes) for update in asked] == [3, 3, 3]
-    assert asked[2].changes[0].fields == ("ref_ltp",)
-
-
-def test_orders_that_were_known_are_not_reported_again() -> None:
-    known = order_book(some_orders(2))
-    (update,) = order_updates(some_orders(3), previous=known)
-    assert reported(update) == [("new", "2", ())]
-    (update,) = order_updates(some_orders(3), previous=known.localize("Asia/Kolkata"))
-    assert reported(update) == [("new", "2", ())]
-    with pytest.raises(TypeError, match="previous= takes type OrderBook, not TradeBook"):
-        order_updates(previous=td.TradeBook())
-
-
 @pytest.mark.parametrize("suffix", ["json", "parquet", "csv"])
 def test_a_watch_goes_on_from_a_file(tmp_path: Path, suffix: str) -> None:
     """A CSV file has no empty text: that is no change of 14 fields of every order."""
@@ -67,6 +49,8 @@ def test_a_failure_that_may_pass_is_a_miss_with_the_orders_as_known() -> None:
 
 def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     error = td.ConnectError("no one there", retryable=True)
+    with pytest.raises(td.ConnectError, match="no one there"):
+        len(next(trade_updates(error)).trades)
     missed, good = order_updates(error, some_orders(1))
     for _ in range(2):
         with pytest.raises(td.ConnectError, match="no one there") as caught:

@@ -541,7 +541,7 @@ class Archive:
         """
         span = span_of(start, end, account)
         with explained(self.path), self._store.lock:
-            log = self._store.log_of_days()
+            log = self._store.log()
             known = fetches(log, span)
             entries = [self._ingest.entry(x, withdrawn=log.is_withdrawn(x)) for x in known]
             damaged = self._store.damaged()

@@ -17,7 +17,7 @@ from ..errors import ArchiveError
 duckdb = require("duckdb", "archive", "an archive")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 Result = TypeVar("Result")
 
@@ -35,7 +35,8 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "memory_limit": "50%",
 }
-_MISTAKES = (
+# What is wrong with a query, and never with files.
+MISTAKES = (
     *(duckdb.ParserException, duckdb.SyntaxException, duckdb.BinderException),
     *(duckdb.CatalogException, duckdb.DataError, duckdb.PermissionException),
     *(duckdb.OutOfMemoryException, duckdb.InterruptException),
@@ -97,11 +98,11 @@ def connection(paths: Iterable[str] | None = None) -> Iterator[Any]:
 
 
 def redacted(error: Exception) -> str:
-    """Masks account numbers in an error, which may quote a value; returns its text."""
+    """Masks account numbers in an error, which may quote a value; returns it in one line."""
     text = without_account_numbers(str(error))
     if isinstance(error, duckdb.Error):
         error.args = (text,)
-    return text
+    return " ".join(text.split())[:400]
 
 
 def interruptible(connection: Any, work: Callable[[], Result]) -> Result:
@@ -138,11 +139,6 @@ def parquet(paths: Iterable[str], options: str = "") -> str:
     return f"read_parquet([{listed}], hive_partitioning = false{options})"
 
 
-def is_mistake(error: BaseException) -> bool:
-    """Returns whether an error of DuckDB is one of a query, and never one of files."""
-    return isinstance(error, _MISTAKES)
-
-
 def write(
     connection: Any, query: str, path: str, values: Sequence[Any] = (), note: str = ""
 ) -> int:
@@ -155,11 +151,26 @@ def write(
     return int(connection.execute(statement, list(values)).fetchall()[0][0])
 
 
-@contextmanager
-def unless_damaged() -> Iterator[None]:
-    """Ends a block where a file cannot be read."""
-    with suppress(*UNREADABLE):
-        yield
+def read_each(
+    paths: Collection[str], read: Callable[[Any, Collection[str]], dict[str, Result]]
+) -> tuple[dict[str, Result], dict[str, str]]:
+    """Returns what files have, by path, and what is wrong with those that cannot be read.
+
+    Args:
+        paths: The files.
+        read: What reads some of them on a connection, all or one alone.
+    """
+    with suppress(*UNREADABLE), connection() as opened:
+        return read(opened, paths), {}
+    known: dict[str, Result] = {}
+    damaged: dict[str, str] = {}
+    for path in paths:
+        try:
+            with connection() as opened:
+                known |= read(opened, [path])
+        except UNREADABLE as error:
+            damaged[path] = redacted(error)
+    return known, damaged
 
 
 @contextmanager
@@ -168,7 +179,7 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, duckdb.Error) as error:
-        line = " ".join(redacted(error).split())[:400]
+        line = redacted(error)
         if what == "read":
             about = f" ({days})" if days else ""
             message = f"{root} is damaged or unreadable{about}: restore a backup ({line})"

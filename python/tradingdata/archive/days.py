@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta, tzinfo
 from hashlib import sha256
 from itertools import count, repeat
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..books.book import OrderBook, TradeBook
 from ..books.issues import decode_issues
-from ..table.rows import on_clock, row_type, with_extra
+from ..table.rows import on_clock, with_extra
 from . import databases
-from .fold import Fact, Part, Row, fold
+from .fold import Part, Row, fold
 from .folder import FORMAT, Json
 from .responses import Entry, Folded, Log, folded_of
 
@@ -45,11 +45,6 @@ SORTED = {
     name: list(dict.fromkeys((TIMES[name][0], "client_id", "row_no", *fields, "txn_type")))
     for name, fields in IDENTITY.items()
 }
-_TYPES = {
-    name: with_extra(getattr(_core, kind["name"]))
-    for name, kind in _DECLARED.items()
-    if name in BOOKS
-}
 _NO_NUMBER = (None, "", "0")
 _SQL_TYPES = {
     "integer": "BIGINT",
@@ -58,40 +53,35 @@ _SQL_TYPES = {
     "date": "DATE",
     "text": "VARCHAR",
 }
-_FACTS = {
-    "account": "text",
-    "fetch_id": "text",
-    "received_at": "integer",
-    "last_seen": "integer",
-    "sent": "text",
-}
+# What a file has of each row beside the record; times are microseconds since 1970, in UTC.
+_FACTS = {"fetch_id": "text", "received_at": "integer", "last_seen": "integer", "sent": "text"}
 _FIELDS = {
-    name: {
-        field: kind
-        for field, kind, *_ in _core.fields_of(_DECLARED[name]["name"])
-        if field != "account"
-    }
+    name: {field: kind for field, kind, *_ in _core.fields_of(_DECLARED[name]["name"])}
     for name in BOOKS
+}
+# The rows of a day in memory: the record, its unknown fields, and the facts.
+_TYPES = {
+    name: _core.row_type(
+        _DECLARED[name]["name"],
+        [
+            (field, kind, "", False, False)
+            for field, kind in (fields | {"extra": "text"} | _FACTS).items()
+        ],
+    )
+    for name, fields in _FIELDS.items()
 }
 # The columns of the files, in their order; all files have these.
 COLUMNS: dict[str, dict[str, str]] = {
     name: {"day": "DATE", "account": "VARCHAR", "fetch_id": "VARCHAR"}
     | {"received_at": "TIMESTAMP WITH TIME ZONE", "last_seen": "TIMESTAMP WITH TIME ZONE"}
-    | {field: _SQL_TYPES[kind] for field, kind in _FIELDS[name].items()}
+    | {field: _SQL_TYPES[kind] for field, kind in fields.items() if field != "account"}
     | {"extra": "VARCHAR", "sent": "VARCHAR"}
-    for name in BOOKS
+    for name, fields in _FIELDS.items()
 }
 
 
-class Damaged(Exception):
+class Damaged(ValueError):
     """A file of a day is not as it was written."""
-
-
-class Source(NamedTuple):
-    """The rows of a response or of a day's file, with the facts of each."""
-
-    table: _core.Slice
-    facts: Sequence[Fact]
 
 
 class Note(NamedTuple):
@@ -106,8 +96,6 @@ class Note(NamedTuple):
         folded: What names the responses that it has folded, by account; `UNKNOWN` for an account of
             which a body could not be read, which is folded again.
         orphans: The ids of lost responses of which it has rows, by account.
-        withdrawn: The ids of withdrawn responses without which it was folded; a mark of them that
-            is lost is written again.
     """
 
     book: str
@@ -117,14 +105,11 @@ class Note(NamedTuple):
     lost: bool
     folded: dict[str, Folded]
     orphans: dict[str, list[str]]
-    withdrawn: list[str]
 
     def is_current(self, log: Log) -> bool:
         """Returns whether a day is the fold of all its responses."""
-        key = self.book, self.day
         are_lost = all(log.is_lost(x) for lost in self.orphans.values() for x in lost)
-        are_named = log.without.get(key, set()).issubset(self.withdrawn)
-        return are_lost and are_named and self.folded == log.folded(*key, self.orphans)
+        return are_lost and self.folded == log.folded(self.book, self.day, self.orphans)
 
     def __str__(self) -> str:
         return json.dumps({"tradingdata": FORMAT} | self._asdict())
@@ -133,7 +118,7 @@ class Note(NamedTuple):
 class Day(NamedTuple):
     """The rows of a day in memory, and what the metadata of its file says."""
 
-    rows: Source
+    rows: _core.Slice
     note: Note
 
 
@@ -162,18 +147,24 @@ class Decoder(NamedTuple):
             rows = on_clock(rows.with_zone(zone_of_text(entry.zone)), self.zone).with_zone(None)
         return rows
 
-    def book(self, entry: Entry, body: bytes) -> Source:
-        """Returns the rows of a response, with their facts."""
-        return source_of(entry, self.table(entry, body))
 
-
-def source_of(entry: Entry, table: _core.Slice) -> Source:
-    """Returns the rows of a response, with their facts."""
+def with_facts(entry: Entry, table: _core.Slice) -> _core.Slice:
+    """Returns the rows of a response as rows of a day."""
+    record = with_extra(getattr(_core, _DECLARED[entry.book]["name"]))
     seen = entry.received_at if entry.is_complete else None
-    fact = Fact(entry.account, entry.id, entry.received_at, seen, None)
+    facts = {"fetch_id": entry.id, "received_at": entry.received_at, "last_seen": seen}
+    names = [*_FIELDS[entry.book], "extra"]
+    rows = _Arrow(table.with_extra_column(record), names)
+    stored = _core.from_arrow(_TYPES[entry.book], rows, True, {}, facts)
     sent = sent_texts(table)
-    facts = [fact._replace(sent=text) for text in sent] if sent else [fact] * len(table)
-    return Source(table.with_extra_column(_TYPES[entry.book]), facts)
+    return _replaced(stored, "sent", sent) if sent else stored
+
+
+def _replaced(table: _core.Slice, column: str, values: list[Any]) -> _core.Slice:
+    """Returns rows of a day with other values in a column."""
+    names = _core.names_of(table.row_type)
+    columns = [values if name == column else table.column(name) for name in names]
+    return _core.table_of(table.row_type, columns)
 
 
 def sent_texts(table: _core.Slice) -> list[str | None]:
@@ -217,27 +208,28 @@ def days_of(
     return (lambda: [names[group] for group in groups.numbers()]), dict(counts), wrong
 
 
-def _rows(book: str, source: Source) -> list[Row]:
-    """Returns the rows of a source as the fold sees them."""
-    table = source.table
+def _rows(book: str, table: _core.Slice) -> list[Row]:
+    """Returns rows of a day as the fold sees them."""
     number, *others = (table.column(name) for name in IDENTITY[book])
-    sides = table.column("txn_type")
     times = [table.column(name) for name in TIMES[book]]
     keys: list[Any] = list(number)
     odd = [place for place, key in enumerate(keys) if key in _NO_NUMBER]
     if odd:
-        names = [x for x in _core.names_of(table.row_type) if x != "account"]
+        names = [name for name in (*_FIELDS[book], "extra") if name != "account"]
         for place, values in zip(odd, zip(*table.cells(odd, names), strict=True), strict=True):
             keys[place] = values
     identities, nothing = zip(*others, strict=True), (None,) * len(times)
-    dated = (known != nothing for known in zip(*times, strict=True))
-    columns = keys, identities, sides, dated, source.facts, repeat(table), count()
-    return list(map(Row._make, zip(*columns, strict=False)))
+    dated = [known != nothing for known in zip(*times, strict=True)]
+    received = [at or 0 for at in table.column("received_at")]
+    sides, ids, seen = map(table.column, ("txn_type", "fetch_id", "last_seen"))
+    columns = keys, identities, sides, dated, ids, received, seen, repeat(table), count()
+    # The same as `Row._make`, which would be the slowest step of storing 10,000 rows.
+    return list(map(tuple.__new__, repeat(Row), zip(*columns, strict=False)))
 
 
 def part_of(entry: Entry, table: _core.Slice, day: str) -> Part:
     """Returns the part of a response that concerns a day."""
-    rows = _rows(entry.book, source_of(entry, table))
+    rows = _rows(entry.book, with_facts(entry, table))
     if entry.rows.keys() == {day}:
         return Part(rows)
     names, _, _ = days_of(entry.book, table, entry.day, has_time=entry.received_at is not None)
@@ -266,8 +258,9 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
         read: What yields responses with their rows.
     """
     file: dict[str, list[Row]] = {}
-    for row in _rows(book, old.rows) if old else ():
-        file.setdefault(row.fact.account, []).append(row)
+    if old:
+        for row, label in zip(_rows(book, old.rows), old.rows.column("account"), strict=True):
+            file.setdefault(label or "", []).append(row)
     done = old.note.folded if old else {}
     lost = old.note.orphans if old else {}
     rows: list[Row] = []
@@ -283,9 +276,9 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
             else:
                 yield part_of(entry, table, day)
 
-    for account in sorted(log.effective(book, day).keys() | file.keys()):
-        state, entries = file.get(account, []), log.of_account(book, day, account)
-        owners = {row.fact.fetch_id for row in state}
+    for account in sorted(log.accounts(book, day) | file.keys()):
+        state, entries = file.get(account, []), log.effective(book, day, account)
+        owners = {row.fetch_id for row in state}
         count, digest = done.get(account, UNKNOWN)
         is_prefix = (count, digest) == folded_of(entries[:count]) and account not in lost
         if is_prefix and owners <= log.entries.keys():
@@ -294,89 +287,64 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
         known = read(entry for entry in entries if entry.id in owners)
         gone = {entry.id for entry, table in known if table is None}
         gone |= {owner for owner in owners if log.is_lost(owner)}
-        left = [row for row in state if row.fact.fetch_id in gone]
+        left = [row for row in state if row.fetch_id in gone]
         if left:
-            entries = log.of_account(book, day, account, repeats=True)
+            entries = log.effective(book, day, account, repeats=True)
         after = fold(parts(entries), left, {row.name for row in state} if left else ())
-        if kept := {row.fact.fetch_id for row in after if log.is_lost(row.fact.fetch_id)}:
+        if kept := {row.fetch_id for row in after if log.is_lost(row.fetch_id)}:
             orphans[account] = sorted(kept)
         rows += after
     folded = log.folded(book, day, orphans) | torn
-    source = _joined(book, rows)
-    cut = any(fact.sent is not None for fact in source.facts)
-    digest = rows_digest(source, _names(book))
-    withdrawn = sorted(log.without.get((book, day), set()).union(old.note.withdrawn if old else ()))
-    note = Note(book, day, len(rows), digest, cut, folded, orphans, withdrawn)
+    table = _joined(book, rows)
+    is_cut = any(table.column("sent"))
+    note = Note(book, day, len(rows), rows_digest(table), is_cut, folded, orphans)
     left_over = unread.union(*orphans.values())
-    return Day(source, note), sum(x.fetch_id in left_over for x in source.facts), len(unread)
+    return Day(table, note), sum(x in left_over for x in table.column("fetch_id")), len(unread)
 
 
-def _joined(book: str, rows: Sequence[Row]) -> Source:
-    """Returns rows of several sources as one."""
+def _joined(book: str, rows: Sequence[Row]) -> _core.Slice:
+    """Returns rows of several tables as one."""
     by_table: dict[int, list[Row]] = {}
     for row in rows:
         by_table.setdefault(id(row.table), []).append(row)
-    tables, facts = [], []
+    tables = []
     for some in by_table.values():
         table, places = some[0].table, [row.place for row in some]
-        tables.append(table if places == list(range(len(table))) else table.take(places))
-        facts += [row.fact for row in some]
-    if not tables:
-        return Source(empty(book), ())
-    return Source(tables[0] if len(tables) == 1 else _core.join(tables), facts)
+        part = table if places == list(range(len(table))) else table.take(places)
+        seen = [row.last_seen for row in some]
+        tables.append(
+            part if seen == part.column("last_seen") else _replaced(part, "last_seen", seen)
+        )
+    return _core.join(tables) if tables else empty(book)
 
 
 def empty(book: str) -> _core.Slice:
     """Returns a day's table without rows."""
-    table: _core.Slice = KINDS[book]()._rows.with_extra_column(_TYPES[book])
-    return table
+    return _core.table_of(_TYPES[book], [[] for _ in _core.names_of(_TYPES[book])])
 
 
-def rows_digest(source: Source, names: Sequence[str]) -> str:
-    """Returns a digest of some columns of the rows of a day, in any order.
+def rows_digest(table: _core.Slice, without: Collection[str] = ()) -> str:
+    """Returns a digest of the rows of a day, in any order, without some columns.
 
     The core's hashes are thus part of the format: those of `tests/golden/stored` must stay.
     """
-    hashes = source.table.hashes(names)
+    names = [name for name in _core.names_of(table.row_type) if name not in without]
+    hashes = table.hashes(names)
     values = sorted(struct.unpack(f"{len(hashes) // 8}Q", hashes))
-    total = sha256(struct.pack(f"<{len(values)}Q", *values))
-    counts = Counter(source.facts)
-    texts = sorted("\n".join(map(str, (*fact, count))) for fact, count in counts.items())
-    total.update("\n\n".join(texts).encode())
-    return total.hexdigest()[:32]
-
-
-def _names(book: str) -> list[str]:
-    return [*_FIELDS[book], "extra"]
+    return sha256(struct.pack(f"<{len(values)}Q", *values)).hexdigest()[:32]
 
 
 # -- files --
 
 
-class Rows:
-    """A day in memory as tables that DuckDB reads; keep it as long as they are read."""
-
-    def __init__(self, book: str, source: Source) -> None:
-        self.book = book
-        self._table = source.table
-        kind = row_type("Facts", [(name, kind, "") for name, kind in _FACTS.items()])
-        facts = zip(*source.facts, strict=True)
-        columns: list[list[Any]] = [list(column) for column in facts] or [[] for _ in _FACTS]
-        columns[0] = [label or None for label in columns[0]]
-        self._facts = _core.table_of(kind, columns)
-
-    def query(self, connection: Any, name: str, day: str) -> str:
-        """Returns a query of the columns of a day's file; ``name`` is for the two tables."""
-        fields = _names(self.book)
-        connection.register(f"_td_rows_{name}", _Arrow(self._table, fields))
-        connection.register(f"_td_facts_{name}", _Arrow(self._facts, list(_FACTS)))
-        times = (
-            f"make_timestamp({time})::TIMESTAMPTZ AS {time}"
-            for time in ("received_at", "last_seen")
-        )
-        return f"""
-        SELECT DATE '{day}' AS day, account, fetch_id, {", ".join(times)}, {", ".join(fields)}, sent
-        FROM _td_rows_{name} POSITIONAL JOIN _td_facts_{name}"""
+def query(connection: Any, name: str, day: str, table: _core.Slice, book: str) -> str:
+    """Returns a query of the columns of a day's file over its rows in memory, under a name."""
+    connection.register(f"_td_rows_{name}", _Arrow(table, _core.names_of(table.row_type)))
+    times = ("received_at", "last_seen")
+    made = ", ".join(f"make_timestamp({time})::TIMESTAMPTZ AS {time}" for time in times)
+    columns = ", ".join(list(COLUMNS[book])[1:])
+    return f"""SELECT DATE '{day}' AS day, {columns}
+        FROM (SELECT * REPLACE ({made}) FROM _td_rows_{name})"""
 
 
 class _Arrow:
@@ -392,18 +360,16 @@ class _Arrow:
 def write(path: str, day: Day) -> None:
     """Writes a day to a file, sorted by account and time."""
     book, note = day.note.book, day.note
+    order = [(name, False) for name in ("account", *SORTED[book], "fetch_id")]
     with databases.connection() as opened:
-        query = Rows(book, day.rows).query(opened, "day", note.day)
-        order = ", ".join(["account", *SORTED[book], "fetch_id"])
-        written = databases.write(opened, f"{query} ORDER BY {order}", path, note=str(note))
+        rows = query(opened, "day", note.day, day.rows.sorted(order), book)
+        written = databases.write(opened, rows, path, note=str(note))
     if written != note.rows:
         raise OSError(f"{written} rows were written of {note.rows}")
 
 
-def notes_of(connection: Any, paths: Sequence[str]) -> dict[str, Note]:
-    """Returns the notes of files, by path. Raises `Damaged`, or an error of DuckDB."""
-    if not paths:
-        return {}
+def notes_of(connection: Any, paths: Collection[str]) -> dict[str, Note]:
+    """Returns the notes of files, by path."""
     listed = ", ".join(databases.quoted(databases.escaped(path)) for path in paths)
     rows = connection.execute(
         f"""SELECT file_name, decode(value) FROM parquet_kv_metadata([{listed}])
@@ -428,26 +394,15 @@ def read(path: str, note: Note) -> Day:
     Raises:
         Damaged: Its rows are not those that were written.
     """
-    book = note.book
+    times = ", ".join(f"epoch_us({time}) AS {time}" for time in ("received_at", "last_seen"))
     try:
         with databases.connection() as opened:
-            opened.execute(f"CREATE TEMP TABLE _td_day AS FROM {databases.parquet([path])}")
-            # One of an earlier version may have fewer columns.
-            known = {row[0] for row in opened.execute("DESCRIBE _td_day").fetchall()}
-            fields = [name for name in _names(book) if name in known]
-            table = _core.from_arrow(
-                _TYPES[book], opened.sql(f"SELECT account, {', '.join(fields)} FROM _td_day"), True
-            )
-            facts = opened.execute(
-                """SELECT coalesce(account, ''), fetch_id, epoch_us(received_at),
-                epoch_us(last_seen), sent FROM _td_day"""
-            ).fetchall()
+            file = opened.sql(f"FROM {databases.parquet([path])}")
+            lacking = COLUMNS[note.book].keys() - set(file.columns)  # of an earlier version
+            rows = file.project(f"* EXCLUDE (day) REPLACE ({times})")
+            table = _core.from_arrow(_TYPES[note.book], rows, True)
     except databases.UNREADABLE as error:
-        raise Damaged(f"{path}: {' '.join(databases.redacted(error).split())[:200]}") from error
-    shared = {row: Fact(*row) for row in set(facts)}
-    source = Source(table, [shared[row] for row in facts])
-    if len(facts) != note.rows or rows_digest(source, fields) != note.digest:
+        raise Damaged(f"{path}: {databases.redacted(error)}") from error
+    if len(table) != note.rows or rows_digest(table, lacking) != note.digest:
         raise Damaged(f"{path} has other rows than were written")
-    if fields != _names(book):
-        note = note._replace(digest=rows_digest(source, _names(book)))
-    return Day(source, note)
+    return Day(table, note._replace(digest=rows_digest(table)) if lacking else note)

@@ -14,34 +14,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-
-class Fact(NamedTuple):
-    """What a day has of a row beside the record; times are microseconds since 1970, in UTC.
-
-    Attributes:
-        account: The label of its account, or nothing.
-        fetch_id: The id of the response that showed it last.
-        received_at: When that was received, if it is known.
-        last_seen: When a complete response showed it last; None for a row of partial books.
-        sent: Its text as it was sent, if values of it did not fit.
-    """
-
-    account: str
-    fetch_id: str
-    received_at: int | None
-    last_seen: int | None
-    sent: str | None
+from .._core import Slice
 
 
 class Row(NamedTuple):
-    """A row of a response or of a day's file, with what the fold has to know of it.
+    """A row of a response or of a day's file; times are microseconds since 1970, in UTC.
 
     Attributes:
         key: Its number (of the trade, of the order); the tuple of all its values if it has none.
         identity: The other fields that tell the records of one number apart.
         side: Buy or sale, which a correction may change.
         dated: Whether it has a time of its own.
-        fact: The response that it is of.
+        fetch_id: The id of the response that showed it last.
+        received_at: When that was received; 0 if it is not known.
+        last_seen: When a complete response showed it last; None for a row of partial books.
         table: The table with its values.
         place: Its place in the table.
     """
@@ -50,14 +36,16 @@ class Row(NamedTuple):
     identity: tuple[Any, ...]
     side: Any
     dated: bool
-    fact: Fact
-    table: Any
+    fetch_id: str
+    received_at: int
+    last_seen: int | None
+    table: Slice
     place: int
 
     @property
     def name(self) -> tuple[Any, ...]:
         """What tells it from all other rows but those that share its fate."""
-        return self.fact.fetch_id, self.key, self.identity, self.side, self.dated
+        return self.fetch_id, self.key, self.identity, self.side, self.dated
 
 
 class Part(NamedTuple):
@@ -106,35 +94,27 @@ def step(state: Sequence[Row], part: Part, file: Collection[Any] = ()) -> Sequen
     for row in part.rows:
         known = places.get(row.key, ())
         is_single = len(known) == 1 == counts[row.key]
-        seen, is_late = row.fact.last_seen, False
+        seen, is_late = row.last_seen, False
         for place in known:
             old = state[place]
             if _is_same(old, row, is_single=is_single) and not _are_in(file, old, row):
-                if _is_later(old, row):
+                if old.received_at > row.received_at:
                     is_late = True
                 else:
                     gone.add(place)
-                    seen = seen or old.fact.last_seen
+                    seen = seen or old.last_seen
         if not is_late:
-            is_seen = seen == row.fact.last_seen
-            rows.append(row if is_seen else row._replace(fact=row.fact._replace(last_seen=seen)))
+            rows.append(row if seen == row.last_seen else row._replace(last_seen=seen))
     for row in part.elsewhere:
-        undated = (place for place in places.get(row.key, ()) if not state[place].dated)
-        gone.update(
-            place
-            for place in undated
-            if _is_part(state[place], row) and not _is_later(state[place], row)
-        )
+        for place in places.get(row.key, ()):
+            old = state[place]
+            if not old.dated and old.received_at <= row.received_at and _is_part(old, row):
+                gone.add(place)
     return [row for place, row in enumerate(state) if place not in gone] + rows
 
 
 def _are_in(file: Collection[Any], *rows: Row) -> bool:
     return bool(file) and all(row.name in file for row in rows)
-
-
-def _is_later(old: Row, new: Row) -> bool:
-    """Returns whether a row of the state was received later than one of a response."""
-    return (old.fact.received_at or 0) > (new.fact.received_at or 0)
 
 
 def _is_same(old: Row, new: Row, *, is_single: bool) -> bool:

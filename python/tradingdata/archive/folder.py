@@ -109,12 +109,16 @@ class Folder:
         while True:
             paths = {
                 f"{RESPONSES}/{month}/{name}"
-                for month in filter(_MONTH.fullmatch, _names(self.path(RESPONSES)))
-                for name in filter(_RESPONSES.fullmatch, _names(self.path(RESPONSES, month)))
+                for month in self._names(_MONTH, RESPONSES)
+                for name in self._names(_RESPONSES, RESPONSES, month)
             }
             if paths == previous:
                 return paths
             previous = paths
+
+    def _names(self, pattern: re.Pattern[str], *parts: str) -> list[str]:
+        names = [entry.name for entry in _scan(self.path(*parts))]
+        return [name for name in names if pattern.fullmatch(name)]
 
     # -- writing --
 
@@ -210,6 +214,10 @@ class Folder:
             if settings.pop("seal") == _seal(settings):
                 return settings
         raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
+
+    def withdrawn(self) -> set[str]:
+        """Returns the ids of withdrawn responses, which the settings keep beside the marks."""
+        return set((self.settings() or {}).get("withdrawn", ()))
 
     def write_settings(self, settings: Json) -> None:
         """Writes the settings; hold the lock."""
@@ -325,9 +333,3 @@ def _rename(old: str, new: str) -> None:
 
 def _seal(settings: Json) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def _names(folder: str) -> list[str]:
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return os.listdir(folder)
-    return []

@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .._core import Slice
 from .._util.time_zones import zone_as_text
 from ..display import counted
 from ..errors import ArchiveError, ConfigurationError
@@ -132,7 +131,7 @@ class Ingest:
         with explained(self.files.root, "write"):
             entry = Entry(new_id(), source=source, filed_at=_micros(datetime.now(UTC)), **facts)
             with self.files.lock:
-                self.files.place([(entry, {})], {})
+                self.files.responses.place([(entry, {})])
             if fold:
                 self.files.settle(remarks, required=True)
 
@@ -175,9 +174,8 @@ class Ingest:
         shown: list[ArchiveFetch] = []
         new: dict[str, tuple[Entry, Json]] = {}
         newest: dict[tuple[str, str, str], Entry] = {}
-        tables: dict[str, Slice] = {}
         with self.files.lock:
-            log = self.files.log_of_days()  # a repeat of what was withdrawn would be so too
+            log = self.files.log()
             labels = set(log.since)
             for arrival in received:
                 entry, more = self._entry_of(arrival, remarks)
@@ -190,8 +188,7 @@ class Ingest:
                         more = {}
                         entry = self._with_days(entry._replace(repeats=root), last.rows)
                     else:
-                        tables[entry.id] = self.decoder.table(entry, more["body"])
-                        entry = self._with_days(entry, self._days(entry, tables[entry.id], remarks))
+                        entry = self._with_days(entry, self._days(entry, more["body"], remarks))
                     if known := log.find(entry):
                         gone = log.is_withdrawn(known)
                         shown.append(self.entry(known, stored=False, withdrawn=gone))
@@ -204,10 +201,7 @@ class Ingest:
                     newest[key] = entry
                 new[entry.id] = entry, more
                 shown.append(self.entry(entry))
-            self.files.place(
-                list(new.values()),
-                {identity: tables[identity] for identity in tables if identity in new},
-            )
+            self.files.responses.place(list(new.values()))
         return shown, labels
 
     def _entry_of(self, received: Received, remarks: list[str]) -> tuple[Entry, Json]:
@@ -267,8 +261,9 @@ class Ingest:
         entry = entry._replace(sha256=sha256(body).hexdigest(), written=book.response is None)
         return entry, more | {"body": body}
 
-    def _days(self, entry: Entry, table: Slice, remarks: list[str]) -> dict[str, int]:
+    def _days(self, entry: Entry, body: bytes, remarks: list[str]) -> dict[str, int]:
         """Returns the number of rows of each day."""
+        table = self.decoder.table(entry, body)
         has_time = entry.received_at is not None
         _, rows, wrong = days.days_of(entry.book, table, entry.day, has_time=has_time)
         if wrong:

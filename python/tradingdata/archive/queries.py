@@ -199,7 +199,7 @@ class Reader:
                 if failure is None:
                     remarks += dict.fromkeys(notes)
                     return result
-                is_mistake = files_only and databases.is_mistake(failure)
+                is_mistake = files_only and isinstance(failure, databases.MISTAKES)
                 with self.store.lock:
                     if is_mistake or not self.store.distrust(files):
                         raise failure
@@ -217,7 +217,8 @@ class Reader:
     def _rows(self, connection: Any, book: str, found: Found, span: Span) -> Rows:
         """Returns what was found of a book as a query, with the days in memory registered."""
         queries = [
-            rows.query(connection, f"{book}_{at}", day) for at, (day, rows) in enumerate(found.rows)
+            days.query(connection, f"{book}_{at}", day, table, book)
+            for at, (day, table) in enumerate(found.rows)
         ]
         is_narrow = self.store.is_narrow()
         if found.files:
@@ -332,7 +333,7 @@ class Reader:
         log = self.log()
         chosen: dict[str, tuple[Entry, list[str]]] = {}
         for day, label in days:
-            for entry in log.effective("orders", day).get(label, ()):
+            for entry in log.effective("orders", day, label):
                 chosen.setdefault(entry.id, (entry, []))[1].append(day)
         entries = sorted((entry for entry, _ in chosen.values()), key=lambda entry: entry.order)
         for entry, body in self.store.responses.bodies(entries):
@@ -395,7 +396,7 @@ class Reader:
                     absent = _NO_TABLE.search(str(error))
                     book = absent and VIEWS.get(absent[1].lower())
                     self.report([x for x in gaps if book in x.books], missing_ok=False)
-                reason = " ".join(databases.redacted(error).split()).rstrip(" ^")
+                reason = databases.redacted(error).rstrip(" ^")
                 raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
 
     def _define_states(self, connection: Any, span: Span, remarks: list[str]) -> None:
@@ -410,10 +411,13 @@ class Reader:
                 if span.account in (None, label)
             ]
             for entry, body, its_days in self._responses(of_accounts, remarks):
-                source = self.decoder.book(entry, body)
+                table = self.decoder.table(entry, body)
+                has_time = entry.received_at is not None
+                names = days.days_of("orders", table, entry.day, has_time=has_time)[0]()
+                rows = days.with_facts(entry, table)
                 for day in its_days:
-                    rows = days.Rows("orders", _of_day(entry, source, day))
-                    query = rows.query(connection, "state", day)
+                    of_day = rows.take([at for at, name in enumerate(names) if name == day])
+                    query = days.query(connection, "state", day, of_day, "orders")
                     columns = f"SELECT * EXCLUDE (last_seen) FROM ({query})"
                     connection.execute(f"INSERT INTO order_states BY NAME {columns}")
 
@@ -448,15 +452,6 @@ def fetches(log: Log, span: Span) -> list[Entry]:
         for entry in log.fetches()
         if span.account in (None, entry.account) and any(map(span.has, entry.rows))
     ]
-
-
-def _of_day(entry: Entry, source: days.Source, day: str) -> days.Source:
-    """Returns the rows of a response that belong to a day."""
-    names, _, _ = days.days_of(
-        entry.book, source.table, entry.day, has_time=entry.received_at is not None
-    )
-    places = [place for place, name in enumerate(names()) if name == day]
-    return days.Source(source.table.take(places), [source.facts[place] for place in places])
 
 
 def _empty(book: str) -> str:

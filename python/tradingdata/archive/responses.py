@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -45,6 +46,7 @@ COLUMNS = {
     "zone": "VARCHAR",  # of its times, where it is not the archive's
     "issues": "VARCHAR",  # JSON: those of a book without a body
     "body": "BLOB",
+    "digest": "VARCHAR",  # of the other columns but the body, which has its own
 }
 
 
@@ -91,11 +93,15 @@ class Entry(NamedTuple):
         return at, filed, self.sha256 or "", self.id
 
 
-_NUMBERS = ("TIMESTAMPTZ", "BOOLEAN")
+_NUMBERS = {"TIMESTAMPTZ": "epoch_us({0})", "BOOLEAN": "{0}::BIGINT"}
+_VALUES = {name: _NUMBERS.get(kind, "{0}").format(name) for name, kind in COLUMNS.items()}
+_DIGESTED = [f"coalesce({_VALUES[name]}::VARCHAR, '-')" for name in (*Entry._fields, "issues")]
+_DIGEST = f"md5(concat_ws(chr(10), {', '.join(_DIGESTED)}))"
+_SELECTED = ", ".join(f"{_VALUES[name]} AS {name}" for name in Entry._fields)
 _ENTRIES = row_type(
     "Entry",
     [(name, "integer" if COLUMNS[name] in _NUMBERS else "text", "") for name in Entry._fields]
-    + [("filename", "text", "")],
+    + [("filename", "text", ""), ("is_sound", "integer", "")],
 )
 
 
@@ -123,70 +129,55 @@ class Log:
     """The entries of an archive as they were listed, by id, and by book, day and account."""
 
     def __init__(self) -> None:
-        self.files: dict[str, list[str]] = {}  # the ids of each file
-        self.place: dict[str, str] = {}  # a file of each id
+        self.files: dict[str, list[Entry]] = {}
         self.damaged: dict[str, str] = {}  # what is wrong with files that cannot be read
-        self.entries: dict[str, Entry] = {}
-        self._noted: set[str] = set()  # withdrawn, say days; their marks may be lost
+        self.noted: frozenset[str] = frozenset()  # withdrawn, say the settings
         self._clear()
 
     def _clear(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.place: dict[str, str] = {}  # a file of each id
         self.marked: set[str] = set()  # withdrawn by a mark
-        self.withdrawn = self._noted.copy()
-        self.without: dict[tuple[str, str], set[str]] = {}  # withdrawn, by book and day
+        self.withdrawn: set[str] = set()  # also if the mark is lost
         self.erased: set[str] = set()
         self.retired: dict[str, tuple[int, str]] = {}  # when, and the last day, by account
         self.since: dict[str, str] = {}  # the day of the first response or failure, by account
         self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
         # Responses of a night, by the day to which their receipt belongs, unless they cover it.
         self._nights: dict[tuple[str, str], dict[str, list[Entry]]] = {}
-        self._effective: dict[tuple[str, str], dict[str, list[Entry]]] = {}
         self._folded: dict[tuple[str, str], dict[str, Folded]] = {}
 
-    def update(self, listed: set[str], loaded: dict[str, list[Entry]]) -> None:
-        """Takes the files that are listed now, those with new names as they were loaded."""
-        gone = self.files.keys() - listed
-        candidates = [identity for path in gone for identity in self.files.pop(path)]
+    def update(
+        self, listed: set[str], loaded: dict[str, list[Entry]], noted: Collection[str]
+    ) -> None:
+        """Takes the files that are listed now, those with new names as they were loaded.
+
+        Args:
+            listed: Their paths.
+            loaded: The entries of the new ones.
+            noted: The ids of what was withdrawn, also if its mark is lost.
+        """
+        is_less = bool(self.files.keys() - listed) or self.noted != frozenset(noted)
+        self.files = {x: self.files[x] for x in self.files if x in listed} | loaded
+        self.noted = frozenset(noted)
+        if is_less or any(entry.targets for entries in loaded.values() for entry in entries):
+            self._clear()
+            loaded = self.files
         fresh = []
-        if gone:  # what they had may be in another file too, into which it was joined
-            self.place = {identity: path for path, ids in self.files.items() for identity in ids}
         for path, entries in loaded.items():
-            self.files[path] = [entry.id for entry in entries]
             for entry in entries:
                 self.place[entry.id] = path
                 if self.entries.setdefault(entry.id, entry) is entry:
                     fresh.append(entry)
-        lost = [identity for identity in candidates if identity not in self.place]
-        for identity in lost:
-            self.entries.pop(identity, None)
-        if lost or any(entry.source in ("withdraw", "erase") for entry in fresh):
-            self._index()
-            return
+                    if entry.targets:
+                        ids = self.marked if entry.source == "withdraw" else self.erased
+                        ids.update(entry.targets.split())
+        self.withdrawn = self.marked | self.noted
         for entry in fresh:
             if entry.id not in self.erased:
                 self._add(entry)
-        if self._effective:
-            for key in {(entry.book, day) for entry in fresh for day in (*entry.rows, entry.day)}:
-                self._effective.pop(key, None)
-                self._folded.pop(key, None)
-
-    def withdraw(self, ids: Iterable[str]) -> None:
-        """Leaves responses out without which days were folded, also if their mark is lost."""
-        if not self.withdrawn.issuperset(ids):
-            self._noted.update(ids)
-            self._index()
-
-    def _index(self) -> None:
-        """Puts all entries in their places again."""
-        self._clear()
-        for entry in self.entries.values():
-            if entry.source in ("withdraw", "erase"):
-                ids = self.marked if entry.source == "withdraw" else self.erased
-                ids.update(entry.targets.split())
-        self.withdrawn |= self.marked
-        for entry in self.entries.values():
-            if entry.id not in self.erased:
-                self._add(entry)
+                for day in (*entry.rows, entry.day):
+                    self._folded.pop((entry.book, day), None)
 
     def _add(self, entry: Entry) -> None:
         account, book = entry.account, entry.book
@@ -195,16 +186,12 @@ class Log:
             self.retired[account] = max(known, (entry.filed_at, entry.day))
         if entry.source in MARKS:
             return
-        days = entry.rows
-        for day in days:
+        for day in entry.rows:
             self.days.setdefault((book, day), {}).setdefault(account, []).append(entry)
-        if entry.received_at is not None and entry.day not in days:
+        if entry.received_at is not None and entry.day not in entry.rows:
             self._nights.setdefault((book, entry.day), {}).setdefault(account, []).append(entry)
-        if gone := self.withdrawn.intersection((entry.id, entry.repeats)):
-            for day in (*days, entry.day):
-                self.without.setdefault((book, day), set()).update(gone)
-        else:
-            last = max(days)
+        if not self.is_withdrawn(entry):
+            last = max(entry.rows)
             self.since[account] = min(self.since.get(account, last), last)
 
     def is_withdrawn(self, entry: Entry) -> bool:
@@ -233,24 +220,16 @@ class Log:
             if name == book and any(x.error is None for known in accounts.values() for x in known)
         }
 
-    def effective(self, book: str, day: str) -> dict[str, list[Entry]]:
-        """Returns the responses of which a day is the fold, in their order, by account."""
-        key = book, day
-        if key not in self._effective:
-            accounts = self.days.get(key, {})
-            self._effective[key] = {x: self.of_account(book, day, x) for x in accounts}
-        return self._effective[key]
+    def accounts(self, book: str, day: str) -> set[str]:
+        """Returns the accounts with responses or failures of a day."""
+        return {*self.days.get((book, day), ())}
 
-    def of_account(
-        self, book: str, day: str, account: str, *, repeats: bool = False
-    ) -> list[Entry]:
+    def effective(self, book: str, day: str, account: str, *, repeats: bool = False) -> list[Entry]:
         """Returns the responses of which an account's day is the fold, in their order.
 
         One without rows changes nothing and is left out. So is one with the body of the one before
         it, unless repeats are wanted, between which others were lost.
         """
-        if not repeats and (book, day) in self._effective:
-            return self._effective[book, day].get(account, [])
         chosen: list[Entry] = []
         for entry in self.ordered(book, day, account):
             is_repeat = chosen and (entry.sha256, entry.day) == (chosen[-1].sha256, chosen[-1].day)
@@ -258,7 +237,7 @@ class Log:
                 chosen.append(entry)
         return chosen
 
-    def folded(self, book: str, day: str, repeats: Iterable[str] = ()) -> dict[str, Folded]:
+    def folded(self, book: str, day: str, repeats: Collection[str] = ()) -> dict[str, Folded]:
         """Returns what names the responses of which a day is the fold, by account.
 
         Args:
@@ -266,15 +245,15 @@ class Log:
             day: The day.
             repeats: The accounts whose repeated responses count.
         """
+
+        def named(accounts: Collection[str], *, repeats: bool) -> dict[str, Folded]:
+            known = {x: self.effective(book, day, x, repeats=repeats) for x in accounts}
+            return {label: folded_of(entries) for label, entries in known.items() if entries}
+
         key = book, day
         if key not in self._folded:
-            effective = self.effective(book, day)
-            self._folded[key] = {x: folded_of(effective[x]) for x in effective if effective[x]}
-        known = self._folded[key]
-        for account in repeats:
-            if entries := self.of_account(book, day, account, repeats=True):
-                known = known | {account: folded_of(entries)}
-        return known
+            self._folded[key] = named(self.accounts(*key), repeats=False)
+        return self._folded[key] | named(repeats, repeats=True)
 
     def is_lost(self, identity: str) -> bool:
         """Returns whether a response is not there, although no mark removed it."""
@@ -305,11 +284,13 @@ class Responses:
         """Returns the log with everything that was stored before the call."""
         while True:
             listed = self.folder.responses(self.log.files.keys())
-            if listed == self.log.files.keys():
+            noted = self.folder.withdrawn()
+            if listed == self.log.files.keys() and self.log.noted == noted:
                 self.log.damaged = {}
                 return self.log
-            loaded, damaged = self._loaded(sorted(listed - self.log.files.keys()))
-            self.log.update(listed, loaded)
+            new = sorted(listed - self.log.files.keys())
+            loaded, damaged = databases.read_each(new, self._read)
+            self.log.update(listed, loaded, noted)
             self.log.damaged = {path: damaged[path] for path in damaged if self._is_there(path)}
             if len(self.log.damaged) == len(damaged):  # otherwise files were joined meanwhile
                 return self.log
@@ -317,41 +298,17 @@ class Responses:
     def _is_there(self, path: str) -> bool:
         return path in self.folder.responses()
 
-    def _loaded(self, paths: Sequence[str]) -> tuple[dict[str, list[Entry]], dict[str, str]]:
-        """Returns the entries of files, and what is wrong with those that cannot be read."""
-        with databases.unless_damaged(), databases.connection() as opened:
-            return self._read(opened, paths), {}
-        loaded: dict[str, list[Entry]] = {}
-        damaged: dict[str, str] = {}
-        for path in paths:
-            try:
-                with databases.connection() as opened:
-                    loaded |= self._read(opened, [path])
-            except databases.UNREADABLE as error:
-                damaged[path] = " ".join(databases.redacted(error).split())[:200]
-        return loaded, damaged
-
-    def _read(self, connection: Any, paths: Sequence[str]) -> dict[str, list[Entry]]:
+    def _read(self, connection: Any, paths: Collection[str]) -> dict[str, list[Entry]]:
         entries: dict[str, list[Entry]] = {path: [] for path in paths}
         by_place = {self.folder.path(*path.split("/")): entries[path] for path in paths}
-        columns = (
-            f"epoch_us({name})"
-            if kind == "TIMESTAMPTZ"
-            else f"{name}::BIGINT"
-            if kind == "BOOLEAN"
-            else name
-            for name, kind in COLUMNS.items()
-            if name in Entry._fields
-        )
-        selected = ", ".join(
-            f"{column} AS {name}" for column, name in zip(columns, Entry._fields, strict=True)
-        )
         places = list(by_place)
         for start in range(0, len(places), _FILES):
             files = databases.parquet(places[start : start + _FILES], ", filename = true")
             # The core makes one object of a text that many rows have.
-            query = connection.sql(f"SELECT {selected}, filename FROM {files}")
-            table = _core.from_arrow(_ENTRIES, query, True)
+            query = f"SELECT {_SELECTED}, filename, (digest = {_DIGEST})::BIGINT AS is_sound"
+            table = _core.from_arrow(_ENTRIES, connection.sql(f"{query} FROM {files}"), True)
+            if not all(table.column("is_sound")):
+                raise ValueError("a row is not as it was written")
             *values, owners = (table.column(name) for name in (*Entry._fields, "filename"))
             for place, entry in zip(owners, map(Entry, *values), strict=True):
                 by_place[place].append(entry)
@@ -369,12 +326,13 @@ class Responses:
             f"make_timestamp(unnest(${at}::BIGINT[]))::TIMESTAMPTZ AS {name}"
             if kind == "TIMESTAMPTZ"
             else f"unnest(${at}::{kind}[]) AS {name}"
-            for at, (name, kind) in enumerate(COLUMNS.items(), 1)
+            for at, (name, kind) in enumerate(list(COLUMNS.items())[:-1], 1)
         ]
-        values = [[row.get(name) for row in content] for name in COLUMNS]
-        query = f"SELECT {', '.join(columns)}"
+        values = [[row.get(name) for row in content] for name in list(COLUMNS)[:-1]]
+        query = f"SELECT *, {_DIGEST} AS digest FROM (SELECT {', '.join(columns)})"
         path = self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
-        self.log.update(self.log.files.keys() | {path}, {path: [entry for entry, _ in rows]})
+        loaded = {path: [entry for entry, _ in rows]}
+        self.log.update(self.log.files.keys() | {path}, loaded, self.log.noted)
 
     def _write(
         self, query: str, at: datetime, values: Sequence[Any] = (), kind: str = "single"
@@ -411,7 +369,7 @@ class Responses:
         for path, some in by_path.items():
             file = databases.parquet([self.folder.path(*path.split("/"))])
             query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
-            with databases.unless_damaged():
+            with suppress(*databases.UNREADABLE):
                 contents.update(connection.execute(query, [some]).fetchall())
         return contents
 
@@ -428,19 +386,18 @@ class Responses:
                 files = [self.folder.path(*path.split("/")) for path in sorted(paths)]
                 query = f"FROM {databases.parquet(files)}"
                 at = datetime.fromisoformat(day)
-                with databases.unless_damaged():
+                with suppress(*databases.UNREADABLE):
                     self._write(query, at, kind="day")
                     for path in paths:
                         self.folder.remove(*path.split("/"))
 
     def erase(self) -> None:
         """Removes the rows of erased responses from every file; hold the lock."""
-        for path, ids in list(self.log.files.items()):
-            if not self.log.erased.isdisjoint(ids):
+        for path, entries in list(self.log.files.items()):
+            if erased := [entry.id for entry in entries if entry.id in self.log.erased]:
                 name = path.rpartition("/")[2]
                 file = databases.parquet([self.folder.path(*path.split("/"))])
-                erased = sorted(self.log.erased.intersection(ids))
-                if len(erased) < len(ids):
+                if len(erased) < len(entries):
                     at = datetime.fromisoformat(name[:10])
                     query = f"FROM {file} WHERE NOT list_contains($1, id)"
                     self._write(query, at, [erased], kind="day")

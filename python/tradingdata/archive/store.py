@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from .._core import Slice
@@ -21,11 +20,12 @@ from ..errors import ArchiveError
 from . import databases, days
 from .coverage import Span
 from .days import BOOKS, Damaged, Day, Decoder, Note
-from .folder import RESPONSES, Folder, Json, Signature, signature_of
+from .folder import RESPONSES, Folder, Signature, signature_of
 from .responses import Entry, Log, Responses, new_id
 
 PATIENCE = 30.0  # seconds that a writer waits for others before it leaves the day to them
 _NEWEST = 3  # days in which a client of another label is looked for
+_BY_THE_NEXT = "the next `fetch` or `add` writes it again"
 _ROUNDS = 8  # times that a writer looks for what others placed meanwhile
 
 
@@ -40,7 +40,7 @@ class Found(NamedTuple):
     """
 
     files: dict[str, Signature]
-    rows: list[tuple[str, days.Rows]]
+    rows: list[tuple[str, Slice]]
     lost: bool
     replaced: list[str]
 
@@ -69,7 +69,6 @@ class Store:
         self.responses = Responses(self.folder)
         self._lock, self._process = threading.RLock(), os.getpid()
         self._notes: dict[str, tuple[Signature, Note | None]] = {}
-        self._decoded: dict[str, Slice] = {}  # of responses that were just placed
 
     @property
     def root(self) -> str:
@@ -87,18 +86,7 @@ class Store:
         """Returns the log with everything that was stored before the call; hold the lock."""
         return self.responses.refresh()
 
-    def log_of_days(self) -> Log:
-        """Returns the log with what all days say was withdrawn; hold the lock."""
-        for book in BOOKS:
-            self._read_notes(self.folder.days(book).values())
-        return self.log()
-
     # -- writing --
-
-    def place(self, rows: Sequence[tuple[Entry, Json]], tables: dict[str, Slice]) -> None:
-        """Stores responses, some of which are decoded already; hold the lock."""
-        self.responses.place(rows)
-        self._decoded |= tables
 
     def settle(self, remarks: list[str], *, required: bool = False) -> None:
         """Folds all responses that are not in their days yet.
@@ -115,9 +103,7 @@ class Store:
         except (OSError, databases.Error, ArchiveError) as error:
             if required:
                 raise
-            problem = " ".join(databases.redacted(error).split())[:400]
-        finally:
-            self._decoded = {}
+            problem = databases.redacted(error)
         if required:
             raise ArchiveError(f"{problem}: try again", file=self.root)
         remarks.append(
@@ -125,19 +111,26 @@ class Store:
         )
 
     def _settle(self, remarks: list[str]) -> None:
-        if self.is_narrow():
-            self._widen()
+        is_narrow = self._check_schema()
         for _ in range(_ROUNDS):
             log = self.log()
-            files = [x for book in BOOKS for x in self._days(book, self.folder.days(book))]
-            if lost := self._lost_marks(files):
+            if remark := self._lost_marks("it was written again"):
+                lost = " ".join(sorted(log.withdrawn - log.marked))
                 again = Entry(new_id(), source="withdraw", filed_at=time.time_ns() // 1000)
-                self.responses.place([(again._replace(targets=" ".join(sorted(lost))), {})])
-                remarks.append(f"{self._about_marks(lost)}: it was written again")
+                self.responses.place([(again._replace(targets=lost), {})])
+                remarks += remark
+            if log.marked - log.noted:
+                settings = self.folder.settings() or {}
+                self.folder.write_settings(settings | {"withdrawn": sorted(log.withdrawn)})
             listed = set(log.files)
-            for file in files:
-                if (day := self._unfolded(file, remarks)) is not None:
-                    self._put(day)
+            for book in BOOKS:
+                for file in self._days(book, self.folder.days(book)):
+                    if (day := self._unfolded(file, remarks, always=is_narrow)) is not None:
+                        self._put(day)
+            if is_narrow:
+                is_narrow = False
+                settings = self.folder.settings() or {}
+                self.folder.write_settings(settings | {"schema": schema_of()})
             if self.log().files.keys() == listed:
                 break
         self.responses.erase()
@@ -152,21 +145,16 @@ class Store:
         """Returns whether files of days may lack columns, until a writer of this version comes."""
         return bool((self.folder.settings() or {}).get("schema") != schema_of())
 
-    def _widen(self) -> None:
-        """Rewrites the days of a version with fewer fields, before one is written with more."""
-        settings, schema = self.folder.settings() or {}, schema_of()
-        if any(set(settings["schema"][book]) - set(schema[book]) for book in BOOKS):
+    def _check_schema(self) -> bool:
+        """Returns whether days may lack fields; raises if they may have unknown ones."""
+        known, schema = (self.folder.settings() or {})["schema"], schema_of()
+        if any(set(known[book]) - set(schema[book]) for book in BOOKS):
             raise ArchiveError(
                 f"{self.root} has fields that this version of tradingdata lacks: install the "
                 "version that wrote it, or a newer one",
                 file=self.root,
             )
-        for book in BOOKS:
-            for file in self._days(book, self.folder.days(book)):
-                if note := file.note:
-                    with suppress(Damaged):
-                        self._put(days.read(file.path, note))
-        self.folder.write_settings(settings | {"schema": schema})
+        return bool(known != schema)
 
     # -- days --
 
@@ -178,17 +166,6 @@ class Store:
         absent = {day: (self.folder.path(book, f"{day}.parquet"), None) for day in missing}
         listed = sorted({**files, **absent}.items())
         return [_File(book, day, *file, self._note(book, day, *file)) for day, file in listed]
-
-    def _lost_marks(self, files: Iterable[_File]) -> set[str]:
-        """Returns the responses that days were folded without, by a mark that is not there."""
-        without = {x for file in files if file.note for x in file.note.withdrawn}
-        return without - self.responses.log.marked
-
-    def _about_marks(self, lost: Collection[str]) -> str:
-        return (
-            f"{self.root}/{RESPONSES} lacks the mark that withdrew {', '.join(sorted(lost))}, of "
-            "which days have no rows"
-        )
 
     def _unfolded(self, file: _File, remarks: list[str], *, always: bool = False) -> Day | None:
         """Returns a day as it is to be, or None if its file is that, unless it is always wanted.
@@ -223,12 +200,8 @@ class Store:
 
     def _tables(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Slice | None]]:
         """Yields responses with their rows, in order; None for one that is lost or damaged."""
-        for is_decoded, some in groupby(entries, lambda entry: entry.id in self._decoded):
-            if is_decoded:
-                yield from ((entry, self._decoded[entry.id]) for entry in some)
-            else:
-                for entry, body in self.responses.bodies(some):
-                    yield entry, None if body is None else self.decoder.table(entry, body)
+        for entry, body in self.responses.bodies(entries):
+            yield entry, None if body is None else self.decoder.table(entry, body)
 
     def _note(self, book: str, day: str, path: str, signature: Signature | None) -> Note | None:
         """Returns the note of a day's file, or None without a sound one."""
@@ -238,16 +211,9 @@ class Store:
 
     def _read_notes(self, files: Iterable[tuple[str, Signature]]) -> None:
         fresh = {path: new for path, new in files if self._notes.get(path, (None,))[0] != new}
-        if not fresh:
-            return
-        for paths in ([*fresh], *([path] for path in fresh)):  # each alone if one is damaged
-            notes: dict[str, Note] = {}
-            with suppress(Damaged, *databases.UNREADABLE), databases.connection() as opened:
-                notes = days.notes_of(opened, paths)
-            self._notes.update((path, (fresh[path], notes.get(path))) for path in paths)
-            self.responses.log.withdraw({x for note in notes.values() for x in note.withdrawn})
-            if len(notes) == len(fresh):
-                break
+        if fresh:
+            notes, _ = databases.read_each(fresh, days.notes_of)
+            self._notes.update((path, (fresh[path], notes.get(path))) for path in fresh)
 
     def distrust(self, paths: Iterable[str]) -> bool:
         """Returns whether some files are damaged, whose days are folded again from now on."""
@@ -278,20 +244,18 @@ class Store:
         files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
         self.log()  # after the files, so that it has everything that these have
         in_place: dict[str, Signature] = {}
-        rows: list[tuple[str, days.Rows]] = []
+        rows: list[tuple[str, Slice]] = []
         lost = False
         listed = [file for file in self._days(book, files) if span.has(file.day)]
-        if marks := self._lost_marks(listed):
-            remarks.append(f"{self._about_marks(marks)}: the next `fetch` or `add` writes it again")
         for file in listed:
             day = self._unfolded(file, remarks, always=file.path in volatile)
             note = day.note if day else file.note
             if day:
-                rows.append((file.day, days.Rows(book, day.rows)))
+                rows.append((file.day, day.rows))
             elif note and note.rows and file.signature:
                 in_place[file.path] = file.signature
             lost = lost or bool(note and note.lost)
-        remarks += self.damaged()
+        remarks += self._lost_marks(_BY_THE_NEXT) + self.damaged()
         return Found(in_place, rows, lost, replaced(dict(files.values())))
 
     def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
@@ -318,6 +282,13 @@ class Store:
             for path, problem in self.responses.log.damaged.items()
         ]
 
+    def _lost_marks(self, remedy: str) -> list[str]:
+        """Returns what is wrong if a withdrawal is in the settings alone."""
+        log = self.responses.log
+        lost = ", ".join(sorted(log.withdrawn - log.marked))
+        about = f"{self.root}/{RESPONSES} lacks the mark that withdrew {lost}"
+        return [f"{about}, of which days have no rows: {remedy}"] if lost else []
+
     def lacks_body(self, entry: Entry) -> str:
         """Returns what is wrong if a response has no sound body."""
         place = self.responses.log.place
@@ -332,29 +303,24 @@ class Store:
     def verify(self) -> tuple[int, list[str]]:
         """Reads everything; returns the number of rows of days, and what is wrong."""
         log, rows = self.log(), 0
-        problems = self.damaged()
+        problems = self.damaged() + self._lost_marks(_BY_THE_NEXT)
         bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
         for entry, body in self.responses.bodies(bodied):
             if body is None:
                 problems.append(self.lacks_body(entry))
         for book in BOOKS:
-            listed = self._days(book, self.folder.days(book))
-            if marks := self._lost_marks(listed):
-                problems.append(
-                    f"{self._about_marks(marks)}: the next `fetch` or `add` writes it again"
-                )
             problems += [
                 f"{path} is no file of this archive, but other engines read it: move it elsewhere "
                 "(it may be a copy of a day that a sync program made)"
                 for path in self.folder.strange(book)
             ]
-            for file in listed:
+            for file in self._days(book, self.folder.days(book)):
                 note = file.note
                 try:
                     if note is None and file.signature:
                         raise Damaged(f"{file.path} is damaged or of another day")
                     if note is not None:
-                        rows += len(days.read(file.path, note).rows.facts)
+                        rows += len(days.read(file.path, note).rows)
                 except Damaged as error:
                     problems.append(
                         f"{error}: delete it, and the next fetch makes it again from its responses"
@@ -394,7 +360,7 @@ def _values(
     """Returns the values of a column in the files that can be read, in the rows that are meant."""
     values: set[str] = set()
     for _, (path, _) in files:
-        with databases.unless_damaged(), databases.connection() as opened:
+        with suppress(*databases.UNREADABLE), databases.connection() as opened:
             query = f"SELECT DISTINCT {column} FROM {databases.parquet([path])} WHERE {where}"
             values.update(x for (x,) in opened.execute(query, [value]).fetchall())
     return values
