@@ -398,7 +398,7 @@ def _all_that_is_read(archive: td.Archive) -> list[Any]:
         archive.fetches,
     ):
         try:
-            results.append([*read()])  # type: ignore[operator]
+            results.append([*read()])
         except (td.ArchiveError, td.ConfigurationError):
             results.append(None)
     return results

@@ -209,7 +209,7 @@ def test_what_was_known_before_the_watch_is_not_new(zone: str | None) -> None:
     assert [fill.trade_no for fill in update.fills] == ["5"]
     for updates, wrong in ((order_updates, td.TradeBook()), (trade_updates, td.OrderBook())):
         with pytest.raises(TypeError, match="previous= takes type"):
-            updates(previous=wrong)  # type: ignore[operator]
+            updates(previous=wrong)
 
 
 @pytest.mark.parametrize("bad", [[], FULL[1:], FULL[:2]], ids=len)

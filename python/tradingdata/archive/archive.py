@@ -21,6 +21,7 @@ from . import coverage, fetching, ingest
 from .coverage import (
     EVERY,
     Account,
+    Asked,
     Clock,
     Day,
     MissingDay,
@@ -332,7 +333,7 @@ class Archive:
         _warn(f"{path} may have some of the account still: {remedy}" for path in unread)
         return len(ids)
 
-    def _mark(self, source: str, *, fold: bool = True, **facts: Any) -> None:
+    def _mark(self, source: str, *, fold: bool = True, **facts: str) -> None:
         remarks: list[str] = []
         self._ingest.mark(source, remarks, fold=fold, **facts)
         _warn(remarks)
@@ -389,7 +390,8 @@ class Archive:
             ArchiveError: Days were never fetched (``error.missing`` lists them), or it is damaged.
             ValueError: ``end`` is before ``start``, or a text is not a day.
         """
-        return cast("TradeBook", self._book("trades", start, end, account, missing_ok))
+        asked = start, end, account
+        return cast("TradeBook", self._book("trades", asked, missing_ok=missing_ok))
 
     def orders(
         self,
@@ -403,11 +405,12 @@ class Archive:
 
         An order of several days is returned once for each. Arguments and errors as for `trades`.
         """
-        return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
+        asked = start, end, account
+        return cast("OrderBook", self._book("orders", asked, missing_ok=missing_ok))
 
-    def _book(self, name: str, start: Any, end: Any, account: Any, missing_ok: Any) -> StoredBook:
+    def _book(self, name: str, asked: Asked, *, missing_ok: bool) -> StoredBook:
         remarks: list[str] = []
-        span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
+        span = self._covered(name, asked, remarks, missing_ok=missing_ok)
         book = self._reader.book(name, span, remarks)
         day = span.first
         if not len(book) and day == span.last and day in self._days["holidays"]:
@@ -415,12 +418,10 @@ class Archive:
         _warn(remarks)
         return book
 
-    def _covered(
-        self, name: str, start: Any, end: Any, account: Any, remarks: list[str], *, missing_ok: Any
-    ) -> Span:
+    def _covered(self, name: str, asked: Asked, remarks: list[str], *, missing_ok: bool) -> Span:
         """Returns the days that are meant, which must have been fetched."""
         _check_book(name)
-        span, due, missing = self._reader.asked([name], start, end, account)
+        span, due, missing = self._reader.asked([name], *asked)
         self._reader.report(missing, missing_ok=flag("missing_ok", missing_ok))
         if self._closes is not None:
             gaps = self._reader.gaps(span, due, self._closes)
@@ -460,7 +461,7 @@ class Archive:
             ValueError: The name is another, or a day is not a date.
         """
         remarks: list[str] = []
-        span = self._covered(name, start, end, account, remarks, missing_ok=missing_ok)
+        span = self._covered(name, (start, end, account), remarks, missing_ok=missing_ok)
         relation = self._reader.scan(name, span, remarks)
         _warn(remarks)
         return relation

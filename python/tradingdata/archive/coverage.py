@@ -29,6 +29,7 @@ class Every:
 
 EVERY = Every()
 Account = str | None | Every
+Asked = tuple[Day | None, Day | None, Account]  # the first and the last day
 
 
 class MissingDay(NamedTuple):

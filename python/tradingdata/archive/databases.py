@@ -8,7 +8,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .._core import without_account_numbers
 from .._util.optional_imports import require
@@ -18,6 +18,8 @@ duckdb = require("duckdb", "archive", "an archive")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from duckdb import DuckDBPyConnection as Connection
 
 Result = TypeVar("Result")
 
@@ -41,11 +43,11 @@ MISTAKES = (
     *(duckdb.CatalogException, duckdb.DataError, duckdb.PermissionException),
     *(duckdb.OutOfMemoryException, duckdb.InterruptException),
 )
-_forked: list[Any] = []  # closing a parent's database would wait for its threads
+_forked: list[object] = []  # closing a parent's database would wait for its threads
 
 
-def _database(paths: tuple[str, ...] | None) -> Any:
-    database = duckdb.connect(config=_CONFIGURATION)
+def _database(paths: tuple[str, ...] | None) -> Connection:
+    database: Connection = duckdb.connect(config=_CONFIGURATION)
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     if paths is not None:
         # An allowed folder would let a query read everything in it, and write into it.
@@ -70,13 +72,13 @@ if hasattr(os, "register_at_fork"):
 atexit.register(lambda: _shared.cache_clear())  # before DuckDB's types are destroyed
 
 
-def cursor(paths: Iterable[str] | None = None) -> Any:
+def cursor(paths: Iterable[str] | None = None) -> Connection:
     """Returns a connection to the open database, or to one that can read some files alone."""
     return _shared(None if paths is None else tuple(paths)).cursor()
 
 
 @contextmanager
-def connection(paths: Iterable[str] | None = None) -> Iterator[Any]:
+def connection(paths: Iterable[str] | None = None) -> Iterator[Connection]:
     """Opens a connection with views of its own; with paths, it can read those and no more.
 
     Account numbers are masked in its errors, and what DuckDB raises of a Ctrl-C is that again.
@@ -105,7 +107,7 @@ def redacted(error: Exception) -> str:
     return " ".join(text.split())[:400]
 
 
-def interruptible(connection: Any, work: Callable[[], Result]) -> Result:
+def interruptible(connection: Connection, work: Callable[[], Result]) -> Result:
     """Returns the result of work on a connection, which Ctrl-C ends on the main thread."""
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
@@ -140,7 +142,7 @@ def parquet(paths: Iterable[str], options: str = "") -> str:
 
 
 def write(
-    connection: Any, query: str, path: str, values: Sequence[Any] = (), note: str = ""
+    connection: Connection, query: str, path: str, values: Sequence[object] = (), note: str = ""
 ) -> int:
     """Writes the rows of a query to a Parquet file, with a note in its metadata."""
     # The encodings of Parquet 2 halve a file; Bloom filters, a tenth of it, would serve no query.
@@ -152,7 +154,7 @@ def write(
 
 
 def read_each(
-    paths: Collection[str], read: Callable[[Any, Collection[str]], dict[str, Result]]
+    paths: Collection[str], read: Callable[[Connection, Collection[str]], dict[str, Result]]
 ) -> tuple[dict[str, Result], dict[str, str]]:
     """Returns what files have, by path, and what is wrong with those that cannot be read.
 

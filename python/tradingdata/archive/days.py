@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from datetime import date, timedelta, tzinfo
 from hashlib import sha256
 from itertools import count, repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
@@ -23,6 +23,9 @@ from . import databases
 from .fold import Part, Row, fold
 from .folder import FORMAT, Json
 from .responses import Entry, Folded, Log, folded_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
 
 StoredBook = TradeBook | OrderBook
 # What yields responses with their rows; None for one that cannot be read.
@@ -160,7 +163,7 @@ def with_facts(entry: Entry, table: _core.Slice) -> _core.Slice:
     return _replaced(stored, "sent", sent) if sent else stored
 
 
-def _replaced(table: _core.Slice, column: str, values: list[Any]) -> _core.Slice:
+def _replaced(table: _core.Slice, column: str, values: Sequence[object]) -> _core.Slice:
     """Returns rows of a day with other values in a column."""
     names = _core.names_of(table.row_type)
     columns = [values if name == column else table.column(name) for name in names]
@@ -212,7 +215,7 @@ def _rows(book: str, table: _core.Slice) -> list[Row]:
     """Returns rows of a day as the fold sees them."""
     number, *others = (table.column(name) for name in IDENTITY[book])
     times = [table.column(name) for name in TIMES[book]]
-    keys: list[Any] = list(number)
+    keys: list[Hashable] = list(number)
     odd = [place for place, key in enumerate(keys) if key in _NO_NUMBER]
     if odd:
         names = [name for name in (*_FIELDS[book], "extra") if name != "account"]
@@ -337,7 +340,7 @@ def rows_digest(table: _core.Slice, without: Collection[str] = ()) -> str:
 # -- files --
 
 
-def query(connection: Any, name: str, day: str, table: _core.Slice, book: str) -> str:
+def query(connection: Connection, name: str, day: str, table: _core.Slice, book: str) -> str:
     """Returns a query of the columns of a day's file over its rows in memory, under a name."""
     connection.register(f"_td_rows_{name}", _Arrow(table, _core.names_of(table.row_type)))
     times = ("received_at", "last_seen")
@@ -368,7 +371,7 @@ def write(path: str, day: Day) -> None:
         raise OSError(f"{written} rows were written of {note.rows}")
 
 
-def notes_of(connection: Any, paths: Collection[str]) -> dict[str, Note]:
+def notes_of(connection: Connection, paths: Collection[str]) -> dict[str, Note]:
     """Returns the notes of files, by path."""
     listed = ", ".join(databases.quoted(databases.escaped(path)) for path in paths)
     rows = connection.execute(

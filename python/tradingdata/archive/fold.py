@@ -11,8 +11,8 @@ other alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import NamedTuple
 
 from .._core import Slice
 
@@ -32,9 +32,9 @@ class Row(NamedTuple):
         place: Its place in the table.
     """
 
-    key: Any
-    identity: tuple[Any, ...]
-    side: Any
+    key: Hashable
+    identity: tuple[object, ...]
+    side: object
     dated: bool
     fetch_id: str
     received_at: int
@@ -43,7 +43,7 @@ class Row(NamedTuple):
     place: int
 
     @property
-    def name(self) -> tuple[Any, ...]:
+    def name(self) -> tuple[object, ...]:
         """What tells it from all other rows but those that share its fate."""
         return self.fetch_id, self.key, self.identity, self.side, self.dated
 
@@ -61,7 +61,7 @@ class Part(NamedTuple):
 
 
 def fold(
-    parts: Iterable[Part], state: Sequence[Row] = (), file: Collection[Any] = ()
+    parts: Iterable[Part], state: Sequence[Row] = (), file: Collection[object] = ()
 ) -> Sequence[Row]:
     """Returns the rows of a day after some more responses, the oldest first.
 
@@ -75,7 +75,7 @@ def fold(
     return state
 
 
-def step(state: Sequence[Row], part: Part, file: Collection[Any] = ()) -> Sequence[Row]:
+def step(state: Sequence[Row], part: Part, file: Collection[object] = ()) -> Sequence[Row]:
     """Returns the rows of a day after one more response.
 
     A row of the response replaces the row of the same record. What the response lacks stays: an
@@ -85,7 +85,7 @@ def step(state: Sequence[Row], part: Part, file: Collection[Any] = ()) -> Sequen
     """
     if not state:
         return part.rows
-    places: dict[Any, list[int]] = {}
+    places: dict[Hashable, list[int]] = {}
     for place, row in enumerate(state):
         places.setdefault(row.key, []).append(place)
     counts = Counter(row.key for row in part.rows)
@@ -113,7 +113,7 @@ def step(state: Sequence[Row], part: Part, file: Collection[Any] = ()) -> Sequen
     return [row for place, row in enumerate(state) if place not in gone] + rows
 
 
-def _are_in(file: Collection[Any], *rows: Row) -> bool:
+def _are_in(file: Collection[object], *rows: Row) -> bool:
     return bool(file) and all(row.name in file for row in rows)
 
 

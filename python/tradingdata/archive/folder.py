@@ -29,7 +29,7 @@ Json = dict[str, Any]
 Source = bytes | Callable[[str], object]  # the content of a file, or what writes it
 Signature = tuple[int, int, int]  # inode, time of change and size of a file
 
-FORMAT = 5
+FORMAT = 6
 _SETTINGS, _LOCK, DRAFTS, RESPONSES = "archive.json", "archive.lock", "drafts", "responses"
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.parquet")
 _RESPONSES = re.compile(r"\d{4}-\d\d-\d\d(T\d{6}Z)?-[0-9a-f]{12}\.parquet")

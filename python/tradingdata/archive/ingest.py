@@ -85,7 +85,7 @@ class Received(NamedTuple):
     account: str
     source: str
     at: datetime | None
-    book: Any = None
+    book: StoredBook | None = None
     error: Exception | None = None
 
 
@@ -100,7 +100,9 @@ class Ingest:
     def __post_init__(self) -> None:
         self.files.decoder = self.decoder
 
-    def entry(self, entry: Entry, *, stored: bool | None = None, withdrawn: bool = False) -> Any:
+    def entry(
+        self, entry: Entry, *, stored: bool | None = None, withdrawn: bool = False
+    ) -> ArchiveFetch:
         """Returns an entry of a response or failure as users see it."""
         by_day = entry.rows
         rows = sum(by_day.values())

@@ -21,7 +21,7 @@ from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from ..table.rows import Order, row_type
 from ..table.table import Table
 from . import coverage, databases, days
-from .coverage import Account, Day, MissingDay, Sessions, Span, span_of
+from .coverage import Account, Asked, Day, MissingDay, Sessions, Span, span_of
 from .databases import duckdb, explained, interruptible, quoted, quoted_name
 from .days import BOOKS, COLUMNS, IDENTITY, KINDS, SORTED, StoredBook
 from .ingest import Ingest
@@ -29,6 +29,7 @@ from .responses import Entry, Log
 from .store import Found, Store, replaced
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
     from duckdb import DuckDBPyRelation
 
 _ATTEMPTS = 8  # of a reader, whose files others replace meanwhile
@@ -105,7 +106,7 @@ class Rows(NamedTuple):
     lost: bool
     days: int
 
-    def define(self, connection: Any, name: str) -> None:
+    def define(self, connection: Connection, name: str) -> None:
         """Makes a view of them."""
         try:
             connection.execute(f"CREATE TEMP VIEW {name} AS {self.query}")
@@ -159,7 +160,7 @@ class Reader:
         self,
         books: Sequence[str],
         span: Span,
-        work: Callable[[Any, dict[str, Rows]], Result],
+        work: Callable[[Connection, dict[str, Rows]], Result],
         remarks: list[str],
         *,
         files_only: bool = False,
@@ -214,7 +215,7 @@ class Reader:
         with explained(self.store.root, "read", f"the {book} of {span}"), self.store.lock:
             return self.store.find(book, span, notes, volatile)
 
-    def _rows(self, connection: Any, book: str, found: Found, span: Span) -> Rows:
+    def _rows(self, connection: Connection, book: str, found: Found, span: Span) -> Rows:
         """Returns what was found of a book as a query, with the days in memory registered."""
         queries = [
             days.query(connection, f"{book}_{at}", day, table, book)
@@ -239,7 +240,7 @@ class Reader:
         with explained(self.store.root, "read", f"the {book} of {span}"):
             rows = self._rows(opened, book, self._find(book, span, remarks), span)
             rows.define(opened, book)
-            return cast("DuckDBPyRelation", opened.table(book))
+            return opened.table(book)
 
     # -- books --
 
@@ -249,7 +250,7 @@ class Reader:
             book, sent = self.read([name], span, self._book, remarks)
         return self._with_lost(name, book, sent) if sent else book
 
-    def _book(self, connection: Any, books: dict[str, Rows]) -> tuple[StoredBook, list[Any]]:
+    def _book(self, connection: Connection, books: dict[str, Rows]) -> tuple[StoredBook, list[Any]]:
         """Returns the rows as a book, and the texts of rows of which values did not fit."""
         ((name, (query, is_lost, days)),) = books.items()
         first, *others = SORTED[name]
@@ -287,7 +288,7 @@ class Reader:
         warn_of_lost(lost, book._record)
         return cast("StoredBook", KINDS[name]._of(book._rows, issues=(*book.issues, *lost)))
 
-    def as_book(self, name: str, rows: Any) -> StoredBook:
+    def as_book(self, name: str, rows: DuckDBPyRelation) -> StoredBook:
         """Returns the rows of a relation as a book."""
         try:
             return cast(
@@ -301,14 +302,14 @@ class Reader:
     def history(self, number: str, account: Account, remarks: list[str]) -> Iterator[OrderState]:
         """Yields the states of an order, with times in the archive's zone."""
 
-        def days_of_order(connection: Any, books: dict[str, Rows]) -> Any:
+        def days_of_order(connection: Connection, books: dict[str, Rows]) -> Any:
             query = f"""SELECT DISTINCT day::VARCHAR, coalesce(account, '')
                 FROM ({books["orders"].query}) WHERE order_no = $1"""
             return connection.execute(query, [number]).fetchall()
 
         with explained(self.store.root, "read"):
             days = self.read(["orders"], span_of(None, None, account), days_of_order, remarks)
-        states: dict[Any, list[tuple[Any, OrderState]]] = {}
+        states: dict[tuple[object, ...], list[tuple[object, OrderState]]] = {}
         with self.store.lock:
             for entry, body, _ in self._responses(days, remarks):
                 seen = self.ingest.time(entry.received_at)
@@ -347,7 +348,7 @@ class Reader:
     def query(
         self,
         statement: str,
-        asked: tuple[Day | None, Day | None, Account],
+        asked: Asked,
         parameters: Parameters | None,
         remarks: list[str],
         *,
@@ -373,7 +374,7 @@ class Reader:
 
         lost: list[str] = []
 
-        def work(connection: Any, books: dict[str, Rows]) -> QueryResult:
+        def work(connection: Connection, books: dict[str, Rows]) -> QueryResult:
             for book, rows in books.items():
                 rows.define(connection, book)
             if "order_states" in named:
@@ -399,7 +400,7 @@ class Reader:
                 reason = databases.redacted(error).rstrip(" ^")
                 raise ConfigurationError(f"DuckDB cannot run the query: {reason}") from None
 
-    def _define_states(self, connection: Any, span: Span, remarks: list[str]) -> None:
+    def _define_states(self, connection: Connection, span: Span, remarks: list[str]) -> None:
         columns = f"SELECT * EXCLUDE (last_seen) FROM ({_empty('orders')})"
         connection.execute(f"CREATE TEMP TABLE order_states AS {columns}")
         with self.store.lock:
@@ -421,7 +422,7 @@ class Reader:
                     columns = f"SELECT * EXCLUDE (last_seen) FROM ({query})"
                     connection.execute(f"INSERT INTO order_states BY NAME {columns}")
 
-    def _define_fetches(self, connection: Any, span: Span) -> None:
+    def _define_fetches(self, connection: Connection, span: Span) -> None:
         with self.store.lock:
             log = self.log()
             rows = [
@@ -486,7 +487,9 @@ def slice_of(relation: DuckDBPyRelation) -> _core.Slice:
         ) from None
 
 
-def run(connection: Any, root: str, query: str, parameters: Parameters | None) -> QueryResult:
+def run(
+    connection: Connection, root: str, query: str, parameters: Parameters | None
+) -> QueryResult:
     """Returns the result of a query, which must be one SELECT.
 
     Its syntax tree has nothing in it that writes or that names a file.
@@ -520,7 +523,7 @@ def run(connection: Any, root: str, query: str, parameters: Parameters | None) -
     return QueryResult._over(slice_of(relation.materialize()))
 
 
-def _only_reads(tree: Any) -> bool:
+def _only_reads(tree: object) -> bool:
     """Returns whether a syntax tree of DuckDB has only queries of tables with plain names."""
     nodes = [tree]
     for node in nodes:  # grows meanwhile; recursion would be too deep for some queries

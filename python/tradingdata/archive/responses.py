@@ -14,12 +14,15 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
 from ..table.rows import row_type
 from . import databases
 from .folder import RESPONSES, Folder, Json
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
 
 MARKS = ("retire", "withdraw", "erase")
 _BODIES = 16  # in memory at a time
@@ -298,7 +301,7 @@ class Responses:
     def _is_there(self, path: str) -> bool:
         return path in self.folder.responses()
 
-    def _read(self, connection: Any, paths: Collection[str]) -> dict[str, list[Entry]]:
+    def _read(self, connection: Connection, paths: Collection[str]) -> dict[str, list[Entry]]:
         entries: dict[str, list[Entry]] = {path: [] for path in paths}
         by_place = {self.folder.path(*path.split("/")): entries[path] for path in paths}
         places = list(by_place)
@@ -335,7 +338,7 @@ class Responses:
         self.log.update(self.log.files.keys() | {path}, loaded, self.log.noted)
 
     def _write(
-        self, query: str, at: datetime, values: Sequence[Any] = (), kind: str = "single"
+        self, query: str, at: datetime, values: Sequence[object] = (), kind: str = "single"
     ) -> str:
         name = f"{at:%Y-%m-%dT%H%M%SZ}" if kind == "single" else f"{at:%Y-%m-%d}"
         parts = RESPONSES, f"{at:%Y-%m}", f"{name}-{secrets.token_hex(6)}.parquet"
@@ -359,7 +362,7 @@ class Responses:
                     is_sound = body is not None and sha256(body).hexdigest() == entry.sha256
                     yield entry, body if is_sound else None
 
-    def _contents(self, connection: Any, ids: Iterable[str]) -> dict[str, bytes]:
+    def _contents(self, connection: Connection, ids: Iterable[str]) -> dict[str, bytes]:
         """Returns the stored bodies of responses that have one and can be read, by id."""
         by_path: dict[str, list[str]] = defaultdict(list)
         for identity in ids:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._core import Slice
 from ..errors import ArchiveError
@@ -355,7 +355,7 @@ class Store:
 
 
 def _values(
-    files: Iterable[tuple[str, tuple[str, Signature]]], column: str, where: str, value: Any
+    files: Iterable[tuple[str, tuple[str, Signature]]], column: str, where: str, value: object
 ) -> set[str]:
     """Returns the values of a column in the files that can be read, in the rows that are meant."""
     values: set[str] = set()
