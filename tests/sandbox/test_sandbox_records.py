@@ -1,4 +1,4 @@
-"""The sandbox's records: the documented fields and types, the same bytes for the same day."""
+"""The sandbox's records, instruments and search: as documented, and the same for the same day."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date, timedelta
+from fractions import Fraction
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 import service
-from sandbox_calls import Record, ask, column, orders, search, trades
+from sandbox_calls import PATHS, Record, ask, call, column, orders, search, trades
 from tradingdata import sandbox
 from tradingdata._util.declarations import BOOK_CALLS, CALLS, RECORDS
+from tradingdata.sandbox.companies import companies
+from tradingdata.sandbox.market import derivatives, on_tick
 
 KINDS = [name.lower() for name in RECORDS]
+
+MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 
 
 @pytest.fixture(scope="module")
@@ -39,25 +45,6 @@ def test_every_record_has_the_documented_fields_in_the_documented_order(
     found = rows(day, record)
     assert len(found) > 100
     assert {tuple(row) for row in found} == {tuple(service.names(record))}
-
-
-@pytest.mark.parametrize("record", KINDS)
-def test_every_value_has_the_documented_type(day: sandbox.Service, record: str) -> None:
-    found = rows(day, record)
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "string": str,
-        "integer": int,
-        "number": (int, float),
-    }
-    for field in service.fields(record):
-        kind, _, form = field.type.partition(", ")
-        values = column(found, field.name)
-        assert all(isinstance(value, kinds[kind]) for value in values), field.name
-        assert not any(isinstance(value, bool) for value in values), field.name
-        if form == "timestamp":
-            assert all(datetime.strptime(value, "%Y-%m-%d %H:%M:%S") for value in values)
-        elif form == "date":
-            assert all(date.fromisoformat(value) for value in values)
 
 
 def test_the_envelope_is_that_of_the_service(day: sandbox.Service) -> None:
@@ -115,3 +102,177 @@ def test_another_seed_or_day_is_another_book_and_the_same_listing(day: sandbox.S
 def test_the_first_orders_of_a_day_do_not_depend_on_other_accounts() -> None:
     with sandbox.start() as one, sandbox.start(accounts=["desk1", "arbitrage"]) as two:
         assert ask(one, "order_book").body == ask(two, "order_book").body
+
+
+# -- instruments --
+
+
+def check_digit(isin: str) -> str:
+    """The last character of an ISIN, from its first eleven characters (ISO 6166)."""
+    digits = "".join(str(int(character, 36)) for character in isin)
+    doubled = (int(digit) * (2 - place % 2) for place, digit in enumerate(reversed(digits)))
+    return str(-sum(sum(divmod(number, 10)) for number in doubled) % 10)
+
+
+def of_segment(found: list[Record], segment: str) -> list[Record]:
+    chosen = [row for row in found if row["segment"] == segment]
+    assert chosen
+    return chosen
+
+
+def test_a_share_has_a_listing_an_isin_and_the_zero_date(day: sandbox.Service) -> None:
+    isins = {company.isin for company in companies()}
+    for share in of_segment(trades(day) + orders(day), "E"):
+        assert share["isin"] in isins
+        assert share["expiry_date"] == "0001-01-01"
+        assert share["strike_price"] == 0
+        assert share["lot_size"] == 1
+
+
+def test_a_derivative_has_an_expiry_to_come_and_trades_in_lots(day: sandbox.Service) -> None:
+    for contract in of_segment(trades(day) + orders(day), "D"):
+        assert date.fromisoformat(contract["expiry_date"]) >= day.day
+        assert contract["quantity"] % contract["lot_size"] == 0
+        assert contract["lot_size"] > 1
+
+
+def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
+    for offset in range(0, 366, 3):
+        day = date(2026, 1, 1) + timedelta(days=offset)
+        contracts = derivatives(day)
+        assert len({contract.security_id for contract in contracts}) == len(contracts)
+        names = {(contract.exchange, contract.exchange_name) for contract in contracts}
+        assert len(names) == len(contracts)
+        assert all(contract.expiry and contract.expiry >= day for contract in contracts)
+
+
+def test_every_company_has_its_own_codes() -> None:
+    listed = companies()
+    assert len(listed) > 100
+    for values in (
+        [company.code for company in listed],
+        [company.isin for company in listed],
+        [company.name for company in listed],
+        [company.nse for company in listed if company.nse],
+        [company.bse for company in listed if company.bse],
+    ):
+        assert len(set(values)) == len(values)
+    assert all(len(c.isin) == 12 and check_digit(c.isin[:11]) == c.isin[11] for c in listed)
+    assert all(company.nse or company.bse for company in listed)
+    assert any(not company.nse for company in listed)
+    assert any(not company.bse for company in listed)
+
+
+def test_a_stock_has_its_real_codes_and_listings(day: sandbox.Service) -> None:
+    (both,), (one, *_) = search(day, "500325"), search(day, "CDSL")
+    assert (both["isin"], both["companyname"]) == ("INE002A01018", "Reliance Industries Ltd")
+    assert (both["bselistedflag"], both["nselistedflag"]) == ("Y", "Y")
+    assert (one["nselistedflag"], one["NSEStatus"]) == ("Y", "Active")
+    assert (one["bselistedflag"], one["BSEStatus"], one["bsecode"]) == ("N", "", "")
+
+
+def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
+    options = [row for row in trades(day) if row["strike_price"]]
+    words = {"CE": "CALL", "PE": "PUT"}
+    assert set(column(options, "opt_type")) == set(words)
+    assert set(column(options, "tick_size")) == {0.05}
+    for option in options:
+        expiry = date.fromisoformat(option["expiry_date"])
+        assert option["display_name"].split() == [
+            option["symbol"],
+            f"{expiry.day:02d}",
+            MONTHS[expiry.month - 1],
+            f"{option['strike_price']:g}",
+            words[option["opt_type"]],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("price", "tick", "nearest"),
+    [(101.4, 1, 101), (102.4, 5, 100), (102.6, 5, 105), (25_004.0, 10, 25_000), (0.4, 5, 5)],
+)
+def test_a_price_is_put_on_the_nearest_tick(price: float, tick: int, nearest: int) -> None:
+    assert on_tick(price, tick) == nearest
+
+
+def test_every_price_is_on_a_tick_and_no_limit_is_broken(day: sandbox.Service) -> None:
+    limits = {}
+    for order in orders(day):
+        tick = Fraction(str(order["tick_size"]))
+        for price in (order["price"], order["trigger_price"], order["traded_price"]):
+            assert Fraction(str(price)) % tick == 0
+        if order["price"] and order["traded_qty"]:
+            limits[order["order_no"], order["txn_type"]] = order["price"]
+    for trade in trades(day):
+        limit = limits.get((trade["order_no"], trade["txn_type"]))
+        if limit is not None:
+            bought = trade["txn_type"] == "B"
+            price = trade["traded_price"]
+            assert price <= limit if bought else price >= limit
+
+
+# -- search --
+
+
+@pytest.mark.parametrize(
+    ("query", "symbol"),
+    [
+        *((query, "RELIANCE") for query in ("RELIANCE", "reliance", "500325", "Reliance Ind")),
+        *((" TCS ", "TCS"), ("M&M", "M&M"), ("dr. reddy's", "DRREDDY")),
+        *((query, None) for query in ("no such company", "क", "INE002A01018", "#%00?/")),
+        ("a" * 10_000, None),
+    ],
+)
+def test_stocks_are_found_by_symbol_code_or_name_in_any_case(
+    day: sandbox.Service, query: str, symbol: str | None
+) -> None:
+    found = column(search(day, query), "nsesymbol")
+    assert found[:1] == ([] if symbol is None else [symbol])
+    assert search(day, query) == search(day, query, page=1, limit=10)
+
+
+def test_an_exact_symbol_comes_first_and_the_rest_by_size(day: sandbox.Service) -> None:
+    found = search(day, "oil", limit=100)
+    assert found[0]["nsesymbol"] == "OIL"
+    sizes = column(found[1:], "mcap")
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("limit", [1, 7, 10, 100, 3000])
+def test_pages_join_to_the_whole_and_end_with_an_empty_one(
+    day: sandbox.Service, limit: int
+) -> None:
+    whole = column(search(day, "tata", limit=10_000), "co_code")
+    joined: list[int] = []
+    page = 1
+    while rows := search(day, "tata", page=page, limit=limit):
+        assert len(rows) <= limit
+        joined += column(rows, "co_code")
+        page += 1
+    assert joined == whole
+    assert len(joined) > 10
+    assert call(day, "GET", f"{PATHS['search']}?query=tata&page={page + 1000}").body == b"[]"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?page=1",
+        "?query=",
+        "?query=%20",
+        "?query=tata&page=0",
+        "?query=tata&page=-1",
+        "?query=tata&limit=0",
+        "?query=tata&limit=ten",
+        "?query=tata&page=1.5",
+        "?query=tata&page=" + "9" * 30,
+        "?query=tata&limit=\N{SUPERSCRIPT TWO}",
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused(day: sandbox.Service, query: str) -> None:
+    response = call(day, "GET", PATHS["search"] + quote(query, safe="?=&%"))
+    assert response.status == 400
+    assert response.json["status"] == "error"
+    assert response.json["message"]
