@@ -11,6 +11,7 @@ import pytest
 import tradingdata as td
 from sandbox_calls import column, orders, trades
 from tradingdata import sandbox
+from tradingdata.sandbox.market import derivatives
 
 MOMENTS = ["09:15:20", "10:00", "12:34:56", "15:30"]
 
@@ -96,4 +97,9 @@ def test_a_day_has_each_special_order(seed: int) -> None:
     assert len(filled.filter(symbol="RELIANCE", exchange="BSE", product="I", txn_type="S"))
     assert len(filled.filter(symbol="SBIN", product="I", txn_type="B"))
     assert len(filled.filter(symbol="SBIN", product="C", txn_type="S"))
-    assert len(filled.filter(expiry_date__le=service.day + dt.timedelta(days=7)))
+    (put,) = placed.filter(order_date_time=dt.datetime.combine(service.day, dt.time(11)))
+    puts = [one for one in derivatives(service.day) if one.opt_type == "PE"]
+    nearest = min(puts, key=lambda one: (one.expiry, abs(one.strike - one.reference)))
+    assert (put.security_id, put.quantity) == (nearest.security_id, 2 * nearest.lot_size)
+    assert nearest.expiry is not None
+    assert nearest.expiry <= service.day + dt.timedelta(days=7)

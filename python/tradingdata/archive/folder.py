@@ -1,6 +1,6 @@
 """The folder of an archive: names, drafts, modes, settings, and the one lock.
 
-    README.md, archive.json          what is here; the settings
+    README.md, archive.json          what is here; the settings, and what was withdrawn
     trades/<day>.parquet             the trades of a day; orders/ likewise
     responses/<month>/*.parquet      what was received, as it was received
     drafts/                          files that are not finished
@@ -59,8 +59,9 @@ record (unchanged responses are not counted). Trades that the service took back 
     WHERE last_seen < last
 
 `responses/` has what was received and each failed request, with the bodies: the evidence, and the
-log. A day is made of it again if its file is lost or damaged. `archive.json` has the settings.
-`drafts/` has files that are not finished, `archive.lock` the name of the process that is writing.
+log. A day is made of it again if its file is lost or damaged. `archive.json` has the settings, and
+the ids of what was withdrawn. `drafts/` has files that are not finished, `archive.lock` the name
+of the process that is writing.
 
 Copy the whole folder as a backup, at any time. Change it with tradingdata only.
 """

@@ -161,6 +161,24 @@ class _Kept(NamedTuple):
     undelivered: Any = None
 
 
+class _Poll(NamedTuple):
+    """A response that is not as the last one, beside what is known.
+
+    Attributes:
+        records: Those of the response.
+        known: Those of the last book, then the absent ones.
+        compared: How the two compare.
+        absences: By their rows, the known records that the response lacks.
+        cleared: Whether most of the last book are among these.
+    """
+
+    records: _core.Slice
+    known: _core.Slice
+    compared: Comparison
+    absences: dict[int, _Absence]
+    cleared: bool
+
+
 class _KnownRecords(Generic[WatchedBook, Update]):
     """The records of the last good response, and those that were in an earlier one.
 
@@ -207,7 +225,7 @@ class _KnownRecords(Generic[WatchedBook, Update]):
                 row: _Absence(at, cleared) if row < present else self.kept.absences[row - present]
                 for row in compared.left
             }
-            reported = self._reported(records, known, compared, absences, cleared)
+            reported = self._reported(_Poll(records, known, compared, absences, cleared))
             recent = {row: one for row, one in absences.items() if one.since > at - _REMEMBERED}
             absent = known.take(list(recent)) if recent else None
             kept = _Kept(response, records, absent, tuple(recent.values()))
@@ -218,23 +236,8 @@ class _KnownRecords(Generic[WatchedBook, Update]):
     def _records_of(self, book: WatchedBook) -> _core.Slice:
         return book._rows
 
-    def _reported(
-        self,
-        records: _core.Slice,
-        known: _core.Slice,
-        compared: Comparison,
-        absences: dict[int, _Absence],
-        cleared: bool,
-    ) -> tuple[tuple[object, ...], ...]:
-        """Returns what an update reports, besides the book, of records that are not as known.
-
-        Args:
-            records: Those of the response.
-            known: Those of the last book, then the absent ones.
-            compared: How the two compare.
-            absences: By their rows, the known records that the response lacks.
-            cleared: Whether most of the last book are among these.
-        """
+    def _reported(self, poll: _Poll) -> tuple[tuple[object, ...], ...]:
+        """Returns what an update reports, besides the book, of records that are not as known."""
         raise NotImplementedError
 
     @property
@@ -260,16 +263,9 @@ class KnownOrders(_KnownRecords[OrderBook, OrderUpdate]):
         super().__init__(OrderBook, previous)
         self._ignore = checked_ignore(ignore)
 
-    def _reported(
-        self,
-        records: _core.Slice,
-        known: _core.Slice,
-        compared: Comparison,
-        absences: dict[int, _Absence],
-        cleared: bool,
-    ) -> tuple[tuple[OrderChange, ...]]:
-        changes = changes_of(records, known, compared, present=self._present)
-        return (tuple(change for change in changes if not cleared or change.kind != "gone"),)
+    def _reported(self, poll: _Poll) -> tuple[tuple[OrderChange, ...]]:
+        changes = changes_of(poll.records, poll.known, poll.compared, present=self._present)
+        return (tuple(change for change in changes if not poll.cleared or change.kind != "gone"),)
 
 
 class KnownTrades(_KnownRecords[TradeBook, TradeUpdate]):
@@ -283,15 +279,9 @@ class KnownTrades(_KnownRecords[TradeBook, TradeUpdate]):
     def _records_of(self, book: TradeBook) -> _core.Slice:
         return distinct(book._rows)
 
-    def _reported(
-        self,
-        records: _core.Slice,
-        known: _core.Slice,
-        compared: Comparison,
-        absences: dict[int, _Absence],
-        cleared: bool,
-    ) -> tuple[tuple[Trade, ...], tuple[TradeChange, ...]]:
+    def _reported(self, poll: _Poll) -> tuple[tuple[Trade, ...], tuple[TradeChange, ...]]:
         """Returns the fills; and the changes in the order of the records, then what is busted."""
+        records, known, compared, absences, _ = poll
         present, cleared_before, busted_before = self._present, set[int](), set[int]()
         for row, absence in enumerate(self.kept.absences, present):
             (cleared_before if absence.was_cleared else busted_before).add(row)
