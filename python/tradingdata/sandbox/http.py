@@ -59,7 +59,7 @@ class RequestHandler(BaseHTTPRequestHandler):
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme == "Bearer" else None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[[], None]:
         if name.startswith("do_"):  # any method, since it is the routes that refuse the wrong ones
             return self._respond
         raise AttributeError(name)
@@ -169,7 +169,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._connections = {**known, request: thread}
         thread.start()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: Any, client_address: object) -> None:
         """Reports errors on stderr, except that clients may disconnect at any time."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)

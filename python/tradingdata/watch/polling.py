@@ -127,8 +127,8 @@ class _Watching(NoNewAttributes, NotCopied, Generic[Update]):
 
     _not_copied = "start another one, with `previous=` what this one knows"
 
-    _poll: Callable[[], Any]
-    _sleep: Callable[[float], Any]
+    _poll: Callable[[], object]
+    _sleep: Callable[[float], object]
     _clock: Callable[[], float]
 
     def __init__(self, state: KnownOrders | KnownTrades, rules: Rules) -> None:
@@ -213,7 +213,7 @@ class Watch(_Watching[Update], Iterator[Update]):
 
     def __init__(
         self,
-        poll: Callable[[], Any],
+        poll: Callable[[], object],
         state: KnownOrders | KnownTrades,
         rules: Rules,
         *,
@@ -266,7 +266,7 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
 
     def __init__(
         self,
-        poll: Callable[[], Awaitable[Any]],
+        poll: Callable[[], Awaitable[object]],
         state: KnownOrders | KnownTrades,
         rules: Rules,
         *,
@@ -279,7 +279,7 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
         self._request = poll
         self._sleep = asyncio.sleep if sleep is None else sleep
         self._clock = suspend_aware_clock() if clock is None else clock
-        self._pending: asyncio.Future[Any] | None = None
+        self._pending: asyncio.Future[object] | None = None
         self._is_waiting = False
 
     async def __anext__(self) -> Update:
@@ -301,7 +301,7 @@ class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
         state.kept = state.kept._replace(undelivered=None)
         return update
 
-    async def _poll(self) -> Any:
+    async def _poll(self) -> object:
         """Makes a request, or waits for that of an ``anext()`` that was cancelled."""
         import asyncio
 
@@ -334,7 +334,7 @@ class _Closed(Exception):
     """The watch was closed during its request."""
 
 
-def _retrieve(pending: asyncio.Future[Any]) -> None:
+def _retrieve(pending: asyncio.Future[object]) -> None:
     """Takes the error of a request that nobody may wait for; asyncio would log it."""
     if not pending.cancelled():
         pending.exception()
