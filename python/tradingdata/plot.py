@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from zlib import crc32
 
 from ._util.optional_imports import LazyModule, require
-from ._util.validate import count, flag
+from ._util.validate import count, flag, text
 from .analysis import DailyPnl
 from .analysis.events import check_codes, require_sides, require_values
 from .analysis.inputs import IST, Lookup, rows_in
@@ -86,7 +86,7 @@ def status_colour(status: str) -> str:
     Returns:
         The colour, such as ``"#cc79a7"``, for Matplotlib.
     """
-    known = _STATUS.get(status.lower())
+    known = _STATUS.get(text("status", status).lower())
     return known or (BOUGHT, *_OTHERS)[crc32(status.lower().encode()) % 3]
 
 

@@ -485,7 +485,7 @@ def concat(books: Iterable[AnyBook], *others: Never) -> AnyBook:
         ValueError: There are no books, or their time zones differ.
         TypeError: The books have different records.
     """
-    if others or isinstance(books, Table):
+    if others or isinstance(books, Table) or not isinstance(books, Iterable):
         raise TypeError("concat takes a list of books: td.concat([one, other])")
     parts = list(books)
     if not parts:
