@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import lcm
 from operator import itemgetter
-from typing import Literal, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 from .. import _core
 from .._core import Groups, Slice
@@ -44,29 +44,21 @@ _DAY_BEGINS = timedelta(hours=6)  # of orders, as of an archive's books
 Rounding = str | Mapping[str, float] | None
 
 
+class _Options(TypedDict, total=False):
+    day: date | str | None
+    rounding: Rounding
+    multipliers: Multipliers | None
+    buy: str
+    sell: str
+
+
 @overload
 def charges(
-    trades: TradeBook,
-    rates: Rates,
-    *,
-    per: None = None,
-    day: date | str | None = None,
-    rounding: Rounding = None,
-    multipliers: Multipliers | None = None,
-    buy: str = "B",
-    sell: str = "S",
+    trades: TradeBook, rates: Rates, *, per: None = None, **options: Unpack[_Options]
 ) -> Charges: ...
 @overload
 def charges(
-    trades: TradeBook,
-    rates: Rates,
-    *,
-    per: Literal["trade"],
-    day: date | str | None = None,
-    rounding: Rounding = None,
-    multipliers: Multipliers | None = None,
-    buy: str = "B",
-    sell: str = "S",
+    trades: TradeBook, rates: Rates, *, per: Literal["trade"], **options: Unpack[_Options]
 ) -> TradeCharges: ...
 def charges(
     trades: TradeBook,
@@ -141,15 +133,14 @@ def charges(
     if per == "trade":
         shares = {row: levies for row, levies in enumerate(bill.by_trade) if levies is not None}
         rows, names = trades_of_all.rows, [*KEYED, _ORDER_NO, "trade_no", _TIME]
-        columns: list[Column] = [(rows, list(shares), names)]
-        columns += _columns(shares.values(), bill.unit)
-        return noted(TradeCharges._of_columns(columns, rows.zone), notes)
+        leads: list[Column] = [(rows, list(shares), names)]
+        columns = _columns(shares.values(), bill.unit)
+        return noted(TradeCharges._of_columns(leads, columns, rows.zone), notes)
     sums: dict[Key, Levies] = {}
     for place in bill.places:
         _add(sums.setdefault(place.key, _NOTHING.copy()), place.levies)
-    of_keys = [sums[key] for key in counted.all_keys()]
-    columns = [*counted.leading(), *_columns(of_keys, bill.unit)]
-    return noted(Charges._of_columns(columns), notes)
+    columns = _columns([sums[key] for key in counted.all_keys()], bill.unit)
+    return noted(Charges._of_columns(counted.leading(), columns), notes)
 
 
 Amount = int | Fraction
@@ -166,11 +157,14 @@ def _add(levies: Levies, more: Levies) -> None:
         levies[name] += levy
 
 
-def _columns(rows: Iterable[Levies], unit: int) -> list[list[float]]:
+def _columns(rows: Iterable[Levies], unit: int) -> dict[str, Column]:
     """Returns a column for each levy, and one of their sums."""
     rows = list(rows)
-    columns = [[float(levies[name] / unit) for levies in rows] for name in LEVIES]
-    return [*columns, [float(sum(levies.values()) / unit) for levies in rows]]
+    columns: dict[str, Column] = {
+        "exchange_charges" if name == "exchange" else name: [float(of[name] / unit) for of in rows]
+        for name in LEVIES
+    }
+    return columns | {"total": [float(sum(levies.values()) / unit) for levies in rows]}
 
 
 @dataclass(slots=True)

@@ -44,7 +44,6 @@ from .keys import (
     KEYED,
     NAMES,
     REQUIRED,
-    SAME,
     SOME_MISSING,
     VARIOUS,
     Key,
@@ -62,7 +61,6 @@ from .results import (
     Lots,
     Note,
     Problem,
-    RealisedPnl,
     about,
     unused,
 )
@@ -465,39 +463,18 @@ def by_isin(
     return patched(rows, changes), ids, targets, notes
 
 
-def may_be_elsewhere(rows: Slice, groups: Groups, held: list[int], unmatched: list[int]) -> bool:
-    """Returns whether `elsewhere` may find shares, which needs the lots.
+def elsewhere(lots: Iterable[tuple[Lead, str | None, bool]]) -> list[Note]:
+    """Returns the open shares that lots of their ISIN under another id would close.
 
-    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
-    open or unmatched on both sides, or rows of a key differ in their ISIN.
+    Given are the leading columns of lots, their ISIN, and whether they are long.
     """
-    sides: dict[Any, bool] = {}
-    names = ("account", "client_id", "product", "exchange", "expiry_date", _ISIN)
-    cells = (*rows.cells(groups.last(), names), groups.likenesses(_ISIN))
-    columns = zip(*cells, held, unmatched, strict=True)
-    for account, client, product, place, expiry, isin, likeness, left, sold in columns:
-        if expiry is not None or not (left or sold):
-            continue
-        holder = account, client, product, None if product == DELIVERY else place, isin
-        is_long = left > 0
-        is_other_side = isin and sides.setdefault(holder, is_long) != is_long
-        if is_other_side or (is_long and sold) or likeness not in (SAME, SOME_MISSING):
-            return True
-    return False
-
-
-def elsewhere(pnl: RealisedPnl) -> list[Note]:
-    """Returns the open shares that lots of their ISIN under another id would close."""
-    sides: dict[Any, dict[bool, Lead]] = {}
+    sides: dict[Key, dict[bool, Lead]] = {}
+    for lead, isin, is_long in lots:
+        if lead.expiry_date is None and is_isin(isin):
+            place = None if lead.product == DELIVERY else lead.exchange
+            holder = lead.account, lead.client_id, lead.product, place, isin
+            sides.setdefault(holder, {}).setdefault(is_long, lead)
     notes = []
-    for rows in (pnl.open_lots._rows, pnl.unmatched._rows):
-        first = Groups([rows], [*KEY, "side", _ISIN]).first()
-        for *values, side, isin in zip(*rows.cells(first, [*KEYED, "side", _ISIN]), strict=True):
-            lead = Lead._make(values)
-            if lead.expiry_date is None and is_isin(isin):
-                place = None if lead.product == DELIVERY else lead.exchange
-                holder = lead.account, lead.client_id, lead.product, place, isin
-                sides.setdefault(holder, {}).setdefault(side == LONG, lead)
     for both in sides.values():
         if len(both) == 2 and both[True].key != both[False].key:
             places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))

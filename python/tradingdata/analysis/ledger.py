@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from operator import sub
+from operator import itemgetter, sub
 from typing import NamedTuple
 
 from .. import _core
@@ -33,7 +33,6 @@ from .events import (
     elsewhere,
     idle,
     is_by_isin,
-    may_be_elsewhere,
     read_lots,
     require_known,
     wall_clock,
@@ -63,7 +62,6 @@ from .results import (
     Column,
     DailyPnl,
     DayPnl,
-    Later,
     Lots,
     Matches,
     Note,
@@ -72,7 +70,6 @@ from .results import (
     ResultIssues,
     UnrealisedPnl,
     about,
-    issue_rows,
     noted,
     priced_notes,
     unused,
@@ -286,8 +283,8 @@ class Ledger:
     @cached_property
     def issues(self) -> ResultIssues:
         """What the ledger leaves out or could not prove, as in the ``issues`` of a result."""
-        _, notes = self._realised(None)
-        return ResultIssues._of(issue_rows(notes))
+        issues: ResultIssues = RealisedPnl._issues_of(self._realised(None)[1])
+        return issues
 
     def unrealised(self, prices: Prices, at: date | str | None = None) -> UnrealisedPnl:
         """Values open lots at the given prices, before charges.
@@ -462,34 +459,24 @@ class Ledger:
             if run.is_over(key, cut.day):
                 held[at] = held_values[at] = 0
         scale = 10**run.decimals
+        leads = (run.rows, [first[key] for key in keys], KEY)
         pnl = RealisedPnl._of_columns(
-            [
-                (run.rows, [first[key] for key in keys], KEY),
-                (run.rows, [last[key] for key in keys], NAMES),
-                quantities,
-                [units / scale for units in costs],
-                [units / scale for units in proceeds],
-                [units / scale for units in map(sub, proceeds, costs)],
-                unmatched,
-                [units / scale for units in unmatched_values],
-                held,
-                [units / scale for units in held_values],
-                run.by(keys),
-            ]
+            [leads, (run.rows, [last[key] for key in keys], NAMES)],
+            {
+                "matched_quantity": quantities,
+                "cost": [units / scale for units in costs],
+                "proceeds": [units / scale for units in proceeds],
+                "realised": [units / scale for units in map(sub, proceeds, costs)],
+                "unmatched_quantity": unmatched,
+                "unmatched_value": [units / scale for units in unmatched_values],
+                "open_quantity": held,
+                "open_value": [units / scale for units in held_values],
+                "by": run.by(keys),
+            },
         )
         pnl.days = self._days if day is None else (day,)
-        pnl._later = Later(
-            matches=lambda: self._matches(cut),
-            unmatched=lambda: self._unmatched(cut),
-            open_lots=lambda: self._lots(cut, expired=False),
-            expired=lambda: self._lots(cut, expired=True),
-        )
-        notes += self._notes(cut, keys)
-        if not events.same and (
-            run.sent or may_be_elsewhere(events.rows, run.groups, totals[5], totals[3])
-        ):
-            notes += elsewhere(pnl)
-        return pnl, notes
+        pnl._table = lambda name: self._table(name, cut)
+        return pnl, notes + self._notes(cut, keys)
 
     def _notes(self, cut: _Cut, keys: list[int]) -> list[Note]:
         """Returns the issues of a cut, each once."""
@@ -511,18 +498,33 @@ class Ledger:
         tied = dict.fromkeys(row for row in run.fold.undecided if times(row) < cut.stop)
         if tied:
             notes += events.of_rows(Problem.TIED, tied, run.numbers(), leads)
-        (_, sold, *_) = run.fold.unmatched(cut.start, cut.stop)
+        left, sold, *_ = run.fold.unmatched(cut.start, cut.stop)
         notes += run.counts(Problem.UNOPENED, "sale", sold)
         expired = {key for key in keys if run.is_over(key, cut.day)}
-        over = [key for key in run.fold.open(cut.stop)[2] if key in expired] if expired else []
+        _, rows, owners, is_long, *_ = run.fold.open(cut.stop)
+        over = [key for key in owners if key in expired]
         notes += run.counts(Problem.EXPIRED, "lot", over)
-        return notes + run.unused_settlements(is_left=bool(over))
+        notes += run.unused_settlements(is_left=bool(over))
+        if not events.same:
+            (isins,) = run.rows.cells([*rows, *left], [ATTRIBUTES[-1]])
+            are_long = [*is_long, *[False] * len(left)]
+            lots = dict.fromkeys(zip([*owners, *sold], isins, are_long, strict=True))
+            notes += elsewhere((leads[key], isin, is_held) for key, isin, is_held in lots)
+        return notes
 
     def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Column]:
         """Returns the leading columns: the key of each row, and the names of its key's last row."""
         run = self._run
         last = run.fold.rows(cut.stop)[1]
         return [(run.rows, rows, KEY), (run.rows, [last[key] for key in keys], NAMES)]
+
+    def _table(self, name: str, cut: _Cut) -> Matches | Lots:
+        """Returns one of the tables of a cut."""
+        if name == "matches":
+            return self._matches(cut)
+        if name == "unmatched":
+            return self._unmatched(cut)
+        return self._lots(cut, expired=name == "expired")
 
     def _matches(self, cut: _Cut) -> Matches:
         run = self._run
@@ -535,21 +537,25 @@ class Ledger:
         scale, cells = 10**run.decimals, run.rows.cells
         opened, old = cells(lots, [_TRADED[1], ATTRIBUTES[-1]])
         closed, new = cells(trades, [_TRADED[1], ATTRIBUTES[-1]])
-        columns: list[Column] = [
-            *self._columns(trades, keys, cut),
-            [LONG if was_bought else SHORT for was_bought in is_long],
-            *((run.rows, rows, _TRADED) for rows in (bought, sold)),
-            *(closed, quantities),
-            *([units / scale for units in column] for column in (costs, proceeds)),
-            [units / scale for units in map(sub, proceeds, costs)],
-            [later or earlier for earlier, later in zip(old, new, strict=True)],
-            [
+        columns: dict[str, Column] = {
+            "side": [LONG if was_bought else SHORT for was_bought in is_long],
+            "buy_trade_no": (run.rows, bought, _TRADED[:1]),
+            "buy_time": (run.rows, bought, _TRADED[1:]),
+            "sell_trade_no": (run.rows, sold, _TRADED[:1]),
+            "sell_time": (run.rows, sold, _TRADED[1:]),
+            "close_time": closed,
+            "quantity": quantities,
+            "cost": [units / scale for units in costs],
+            "proceeds": [units / scale for units in proceeds],
+            "realised": [units / scale for units in map(sub, proceeds, costs)],
+            "isin": [later or earlier for earlier, later in zip(old, new, strict=True)],
+            "held": [
                 since and (at.date() - since.date()).days
                 for since, at in zip(opened, closed, strict=True)
             ],
-            run.by(keys),
-        ]
-        matches = Matches._of_columns(columns, run.rows.zone)
+            "by": run.by(keys),
+        }
+        matches = Matches._of_columns(self._columns(trades, keys, cut), columns, run.rows.zone)
         return matches.sort("close_time") if run.settled else matches
 
     def _unmatched(self, cut: _Cut) -> Lots:
@@ -582,18 +588,18 @@ class Ledger:
     ) -> Lots:
         run = self._run
         scale = 10**run.decimals
-        columns: list[Column] = [
-            *self._columns(rows, keys, cut),
-            sides,
-            (run.rows, rows, _TRADED),
-            quantities,
-            [value / scale for value in values],
-            run.multipliers(keys, cut.stop),
-            (run.rows, rows, ATTRIBUTES),
-            [as_of] * len(rows),
-            run.by(keys),
-        ]
-        return Lots._of_columns(columns, run.rows.zone)
+        columns: dict[str, Column] = {
+            "side": sides,
+            "trade_no": (run.rows, rows, _TRADED[:1]),
+            "time": (run.rows, rows, _TRADED[1:]),
+            "quantity": quantities,
+            "value": [value / scale for value in values],
+            "multiplier": run.multipliers(keys, cut.stop),
+            **{name: (run.rows, rows, (name,)) for name in ATTRIBUTES},
+            "as_of": [as_of] * len(rows),
+            "by": run.by(keys),
+        }
+        return Lots._of_columns(self._columns(rows, keys, cut), columns, run.rows.zone)
 
     def _values(self, cut: _Cut, price_of: Lookup) -> UnrealisedPnl:
         """Returns the value of what is open at the end of a cut."""
@@ -618,9 +624,8 @@ class Ledger:
         cells = []
         for key, multiplier in zip(opened, multipliers, strict=True):
             quantity, value, row = held[key]
-            paid, price = (value, 10**run.decimals), price_of(run.rows[row])
-            values_of_key = valued_row(quantity, paid, multiplier, run.kind(key), price)
-            cells.append((*values_of_key, *run.by([key])))
+            paid, price, (by,) = (value, 10**run.decimals), price_of(run.rows[row]), run.by([key])
+            cells.append(valued_row(quantity, paid, multiplier, run.kind(key), price, by))
         leads = self._columns([held[key][2] for key in opened], opened, cut)
         return UnrealisedPnl._of(cells, leads=leads)
 
@@ -646,20 +651,22 @@ class Ledger:
                 continue
             kept.append(at)
             (multiplier,) = run.multipliers([number], cut.stop)
-            averages = []
-            for side in (True, False):
+            cell: dict[str, object] = {"kind": run.kind(number), "by": row.by}
+            for side, name in ((True, "buy"), (False, "sell")):
                 quantity, worth = sides.get(side, (0, 0))
-                averages += [quantity, average_of(quantity, worth, multiplier, 10**run.decimals)]
+                cell[f"{name}_quantity"] = quantity
+                average = average_of(quantity, worth, multiplier, 10**run.decimals)
+                cell[f"{name}_average"] = average
+            cell["open_quantity"] = 0 if value is None else value.quantity
+            cell["open_average"] = None if value is None else value.average
+            cell["price"] = None if value is None else value.price
             unrealised = 0.0 if value is None else value.unrealised
             charge = Fraction(costs.get((day, number), 0)) / unit
             net = None
             if unrealised is not None:
                 net = float(_ratio(row.realised) + _ratio(unrealised) - charge)
-            still_open: tuple[int, float | None, float | None] = (0, None, None)
-            if value is not None:
-                still_open = value.quantity, value.average, value.price
-            amounts = row.realised, unrealised, float(charge), net
-            cells.append((run.kind(number), *averages, *still_open, *amounts, row.by))
+            cell |= {"realised": row.realised, "unrealised": unrealised}
+            cells.append(cell | {"charges": float(charge), "net": net})
         result = DayPnl._of(cells, leads=[(pnl._rows, kept, KEYED)])
         result.day, result.pnl = day, noted(pnl, notes, warn=False)
         # Issues of keys that were closed before the day concern none of its numbers.
@@ -758,11 +765,12 @@ class Ledger:
             if day is None or day > run.until:
                 continue
             paid[groups[key], min(bisect_left(days, day) + 1, len(days))] += Fraction(cost) / unit
-        rows: list[tuple[object, ...]] = []
+        rows: list[dict[str, object]] = []
         for of_group in sorted(set(groups), key=lambda group: tuple(map(str, group))):
-            rows += _days_of(of_group, days, gained, paid, held, is_sparse=bool(per))
-        at = len(leading)
-        result = DailyPnl._of_days(leading[2:], sorted(rows, key=lambda row: row[at]))
+            leads = dict(zip((*leading, BY), of_group, strict=True))
+            for of_day in _days_of(of_group, days, gained, paid, held, is_sparse=bool(per)):
+                rows.append(leads | of_day)
+        result = DailyPnl._of_days(leading[2:], sorted(rows, key=itemgetter("day")))
         result.pnl = noted(pnl, list(notes), warn=False)
         return noted(result, notes)
 
@@ -870,7 +878,7 @@ def _days_of(
     held: Mapping[Place, Fraction | None],
     *,
     is_sparse: bool,
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[dict[str, object]]:
     """Yields the rows of a group; if they are sparse, only those of days on which it has something.
 
     Running sums are rounded, not days, so that the days add up exactly.
@@ -885,13 +893,14 @@ def _days_of(
         sum_charges += paid.get(at, nothing)
         now, levied = round(sum_realised, _DIGITS), round(sum_charges, _DIGITS)
         worth = held.get(at, nothing)
-        amounts: list[Fraction | None] = [now - realised, None, None, levied - charges, None]
+        amounts: dict[str, Fraction | None] = dict.fromkeys(("unrealised", "change", "net"))
+        amounts |= {"realised": now - realised, "charges": levied - charges}
         if worth is not None:
             worth = round(worth, _DIGITS)
             sum_of_all = now + worth - levied
-            amounts = [now - realised, worth, worth - value, levied - charges, sum_of_all - total]
+            amounts |= {"unrealised": worth, "change": worth - value, "net": sum_of_all - total}
             value, total = worth, sum_of_all
         realised, charges = now, levied
-        if not is_sparse or any(amount is None or amount for amount in amounts):
-            cells = [None if amount is None else float(amount) for amount in amounts]
-            yield (*group[:-1], day, *cells, group[-1])
+        if not is_sparse or any(amount is None or amount for amount in amounts.values()):
+            cells = {name: None if one is None else float(one) for name, one in amounts.items()}
+            yield {"day": day, **cells}

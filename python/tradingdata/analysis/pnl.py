@@ -14,7 +14,7 @@ from .charging import Rounding
 from .events import MATCH_BY, GivenLots, as_trades, by_isin, is_by_isin, read_lots, under
 from .fold import Options
 from .inputs import DayPrices, Lookup, Prices, PricesByDay
-from .keys import CONTRACT, Key, key_of, leading_of
+from .keys import CONTRACT, KEYED, Key, key_of, leading_of
 from .ledger import Ledger
 from .position import Positions
 from .results import (
@@ -234,6 +234,7 @@ def valued(
         values = [Fraction(repr(lot.value)) for lot in of_key]
         value = sum((sign * each for sign, each in zip(signs, values, strict=True)), Fraction(0))
         price = price_of(first) if quantity else None
-        row = valued_row(quantity, value.as_integer_ratio(), units[0], first.kind, price)
-        cells.append((*leading_of(first), *row, first.by))
+        paid = value.as_integer_ratio()
+        leads = dict(zip(KEYED, leading_of(first), strict=True))
+        cells.append(leads | valued_row(quantity, paid, units[0], first.kind, price, first.by))
     return UnrealisedPnl._of(cells), notes

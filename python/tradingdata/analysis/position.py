@@ -132,27 +132,16 @@ def positions(
     strikes = strikes_of(rows, events.by_key, events.by_key.numbers)
     expiries = [key[KEY.index(CONTRACT[-1])] for key in events.all_keys()]
     kinds = map(kind_of, expiries, strikes)
-    cells = []
+    cells: list[dict[str, object]] = []
+    scale = 10**decimals
     for proof, kind, bought, sold in zip(proofs, kinds, traded[buy], traded[sell], strict=True):
-        cells.append(
-            (
-                bought[0] + sold[0],
-                *_side(*bought[1:], proof.multiplier, 10**decimals),
-                *_side(*sold[1:], proof.multiplier, 10**decimals),
-                bought[1] - sold[1],
-                (sold[2] - bought[2]) / 10**decimals,
-                proof.multiplier,
-                kind,
-            )
-        )
+        cell = {"trades": bought[0] + sold[0], "net_quantity": bought[1] - sold[1]}
+        for side, (_, quantity, value) in (("buy", bought), ("sell", sold)):
+            cell[f"{side}_quantity"] = quantity
+            cell[f"{side}_value"] = value / scale
+            cell[f"{side}_average"] = average_of(quantity, value, proof.multiplier, scale)
+        cell["net_cash"] = (sold[2] - bought[2]) / scale
+        cells.append(cell | {"multiplier": proof.multiplier, "kind": kind})
     result = Positions._of(cells, leads=events.leading())
     result.days = events.days if events.day is None else (events.day,)
     return noted(result, events.all_notes())
-
-
-def _side(
-    quantity: int, value: int, multiplier: int | None, scale: int
-) -> tuple[int, float, float | None]:
-    """Returns the quantity, value and average price of a side."""
-    average = average_of(quantity, value, multiplier, scale)
-    return quantity, value / scale, average

@@ -13,7 +13,7 @@ from ..table.rows import declared
 from .events import Proof, check_codes, multipliers_at, require_values
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, leads_at
-from .results import BY_ORDER, Note, Problem, ResultTable, noted
+from .results import BY_ORDER, Column, Note, Problem, ResultTable, noted
 
 
 @declared
@@ -157,30 +157,35 @@ def execution_quality(
     )
     entry, received = (sides.extremes(name, greatest=False)[:size] for name in _TIMES)
     triggers = sides.sums("trigger_price", _core.decimals_of([(rows, "trigger_price")]))[:size]
-    columns = [
-        (rows, first, ORDER_COLUMNS),
-        ordered,
-        filled,
-        [
+    latencies, waits = _latencies_and_waits(exchanges, entry, received, started, triggers)
+    columns: dict[str, Column] = {
+        "quantity": ordered,
+        "filled": filled,
+        "fill_ratio": [
             quantity / whole if whole and number not in doubtful else None
             for number, (quantity, whole) in enumerate(zip(filled, ordered, strict=True))
         ],
-        sides.counts(1)[:size],
-        *(entry, started, ended),
-        *_latencies_and_waits(exchanges, entry, received, started, triggers),
-        *(list(map(_latency, received, times)) for times in (started, ended)),
-        prices,
-        [
+        "fills": sides.counts(1)[:size],
+        "entered": entry,
+        "first_fill": started,
+        "last_fill": ended,
+        "to_exchange": latencies,
+        "waited": waits,
+        "to_first_fill": list(map(_latency, received, started)),
+        "to_last_fill": list(map(_latency, received, ended)),
+        "price": prices,
+        "average": [
             value / (scale * held) if held else None
             for value, held in zip(values, shares, strict=True)
         ],
-        [
+        "better_by": [
             None if units is None else units / (scale * held)
             for units, held in zip(improvements, shares, strict=True)
         ],
-        [None if units is None else units / scale for units in improvements],
-    ]
-    return noted(ExecutionQuality._of_columns(columns, rows.zone), notes)
+        "improvement": [None if units is None else units / scale for units in improvements],
+    }
+    leads = [(rows, first, ORDER_COLUMNS)]
+    return noted(ExecutionQuality._of_columns(leads, columns, rows.zone), notes)
 
 
 def _by_order(rows: Slice) -> Slice:

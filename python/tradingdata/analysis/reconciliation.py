@@ -18,7 +18,7 @@ from ..table.rows import declared
 from .events import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
-from .results import BY_ORDER, Note, Problem, ResultTable, noted
+from .results import BY_ORDER, Column, Note, Problem, ResultTable, noted
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
@@ -225,7 +225,7 @@ def compared(
         strict=False,
     )
     findings = list(starmap(_finding, facts))
-    result = Reconciliation._of_columns([*leads, findings, *_amounts(units, *columns)])
+    result = Reconciliation._of_columns(leads, {"finding": findings, **_amounts(units, *columns)})
     result.other_days = total - len(fills)
     notes = []
     for proof, *lead in zip(proofs, *leads, strict=True):
@@ -365,7 +365,7 @@ def _differences(
     return findings
 
 
-def _amounts(units: _Units, legs: list[int], fills: list[int], *sums: Any) -> list[Any]:
+def _amounts(units: _Units, legs: list[int], fills: list[int], *sums: Any) -> dict[str, Column]:
     """Returns the columns after the finding."""
     ordered, traded, products, values, multipliers = sums
     unit, scale = units[:2]
@@ -374,16 +374,20 @@ def _amounts(units: _Units, legs: list[int], fills: list[int], *sums: Any) -> li
         multiplier and quantity and scale * multiplier * quantity
         for multiplier, quantity in zip(multipliers, traded, strict=True)
     ]
-    return [
-        *(legs, fills, list(map(_ratio, ordered, repeat(1), repeat(unit))), traded),
-        list(map(_ratio, products, repeat(unit), quantities)),
-        list(map(_ratio, values, repeat(unit), shares)),
-        [
+    return {
+        "legs": legs,
+        "fills": fills,
+        "orders_quantity": list(map(_ratio, ordered, repeat(1), repeat(unit))),
+        "trades_quantity": traded,
+        "orders_average": list(map(_ratio, products, repeat(unit), quantities)),
+        "trades_average": list(map(_ratio, values, repeat(unit), shares)),
+        "orders_value": [
             0.0 if product == 0 else _ratio(product, multiplier, scale)
             for product, multiplier in zip(products, multipliers, strict=True)
         ],
-        *(list(map(_ratio, values, repeat(unit), repeat(scale))), multipliers),
-    ]
+        "trades_value": list(map(_ratio, values, repeat(unit), repeat(scale))),
+        "multiplier": multipliers,
+    }
 
 
 def _ratio(amount: int | None, count: int | None, whole: int | None) -> float | None:

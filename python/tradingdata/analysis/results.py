@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import isinf
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -82,8 +82,14 @@ class ResultTable(Table[Record]):
 
     @classmethod
     def _issues_of(cls, notes: Iterable[Note]) -> ResultIssues | OrderIssues:
-        rows = issue_rows(notes)
-        return OrderIssues._of(rows) if issubclass(cls._row, OfOrder) else ResultIssues._of(rows)
+        kind = OrderIssues if issubclass(cls._row, OfOrder) else ResultIssues
+        names = list(kinds_of(kind._row))
+        of_note = ("problem", "count", "detail")
+        return kind._of(
+            dict(zip(names, note.lead, strict=False))
+            | dict(zip(of_note, (note.problem, note.number, note.detail), strict=True))
+            for note in notes
+        )
 
     def _keys(self) -> list[Key]:
         """Returns the key of each row."""
@@ -120,25 +126,25 @@ class ResultTable(Table[Record]):
         return ", ".join(parts) + (" (see .issues)" if problems else ""), shown
 
     @classmethod
-    def _of(
-        cls,
-        rows: Iterable[Sequence[object]],
-        zone: tzinfo | None = None,
-        leads: Sequence[Column] = (),
-    ) -> Self:
-        """Returns a table of rows given as tuples; ``zone`` is that of the times.
-
-        ``leads`` are the columns before those of the tuples.
-        """
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        if not columns:
-            return cls._of_columns([[] for _ in kinds_of(cls._row)], zone)
-        return cls._of_columns([*leads, *columns], zone)
+    def _of(cls, rows: Iterable[Mapping[str, object]], leads: Sequence[Column] = ()) -> Self:
+        """Returns a table of rows by name; ``leads`` are the columns before those of the rows."""
+        rows = list(rows)
+        names = list(rows[0]) if rows else kinds_of(cls._row)
+        return cls._of_columns(
+            leads if rows else (), {name: [row[name] for row in rows] for name in names}
+        )
 
     @classmethod
-    def _of_columns(cls, columns: Sequence[Column], zone: tzinfo | None = None) -> Self:
-        """Returns a table of columns, sorted by rank; ``zone`` is that of the times."""
-        table = cls._over(_core.table_of(cls._row, [*columns], zone))
+    def _of_columns(
+        cls, leads: Sequence[Column], columns: Mapping[str, Column], zone: tzinfo | None = None
+    ) -> Self:
+        """Returns a table of the first columns in their order and of the others by name.
+
+        It is sorted by rank; ``zone`` is that of the times.
+        """
+        names = list(kinds_of(cls._row))
+        named = [columns[name] for name in names[len(names) - len(columns) :]]
+        table = cls._over(_core.table_of(cls._row, [*leads, *named], zone))
         ranks = table._ranks()
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
         return table if order == list(range(len(ranks))) else cls._over(table._rows.take(order))
@@ -268,11 +274,6 @@ class Note(NamedTuple):
     problem: str
     detail: str
     number: int = 1
-
-
-def issue_rows(notes: Iterable[Note]) -> list[Sequence[object]]:
-    """Returns the rows of issues."""
-    return [(*note.lead, note.problem, note.number, note.detail) for note in notes]
 
 
 Result = TypeVar("Result", bound=ResultTable[Any])
@@ -438,15 +439,6 @@ class Realised(Keyed):
     by: str | None
 
 
-class Later(NamedTuple):
-    """What makes the tables of a result when they are first read, which may take as long as it."""
-
-    matches: Callable[[], Matches]
-    unmatched: Callable[[], Lots]
-    open_lots: Callable[[], Lots]
-    expired: Callable[[], Lots]
-
-
 class RealisedPnl(ResultTable[Realised]):
     """Result of ``realised_pnl``: one row for each key, with the lots behind the figures.
 
@@ -464,23 +456,26 @@ class RealisedPnl(ResultTable[Realised]):
         rank="realised",
     )
 
+    _TABLES = ("matches", "unmatched", "open_lots", "expired")
+
     days: tuple[date, ...]
-    _later: Later
+    # Makes one of these tables when it is first read, which may take as long as the result.
+    _table: Callable[[str], Any]
 
     @cached_property
     def matches(self) -> Matches:
         """Which trade closed which lot."""
-        return self._later.matches()
+        return self._table("matches")  # type: ignore[no-any-return]
 
     @cached_property
     def unmatched(self) -> Lots:
         """Sales that neither closed nor opened a lot; not part of ``realised``."""
-        return self._later.unmatched()
+        return self._table("unmatched")  # type: ignore[no-any-return]
 
     @cached_property
     def open_lots(self) -> Lots:
         """Lots still open at the end of the last day; the ``opening`` of the next."""
-        return self._later.open_lots()
+        return self._table("open_lots")  # type: ignore[no-any-return]
 
     @cached_property
     def expired(self) -> Lots:
@@ -488,21 +483,17 @@ class RealisedPnl(ResultTable[Realised]):
 
         They are neither realised nor open.
         """
-        return self._later.expired()
+        return self._table("expired")  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        for name in Later._fields:
+        for name in self._TABLES:
             getattr(self, name)
-        vars(self).pop("_later", None)
+        vars(self).pop("_table", None)
         return super().__reduce__()
 
     def _part(self, rows: Slice) -> RealisedPnl:
         part = super()._part(rows)
-
-        def later(name: str) -> Any:
-            return getattr(self, name)._of_keys(set(part._keys()))
-
-        part._later = Later._make(partial(later, name) for name in Later._fields)
+        part._table = lambda name: getattr(self, name)._of_keys(set(part._keys()))
         return part
 
     @property
@@ -588,7 +579,8 @@ def valued_row(
     multiplier: int | None,
     kind: str,
     price: Fraction | None,
-) -> tuple[int, float, float | None, float | None, float | None, float | None, int | None, str]:
+    by: str | None,
+) -> dict[str, object]:
     """Returns the values of an ``Unrealised`` after the leading ones.
 
     ``paid`` is the exact value that was paid, as a ratio, since reducing fractions takes long.
@@ -603,8 +595,17 @@ def valued_row(
         worth, of_price = price.numerator * shares, price.denominator
         market = worth / of_price
         gain = (worth * unit - value * of_price) / (of_price * unit)
-    shown_price = price.numerator / price.denominator if price is not None and quantity else None
-    return quantity, value / unit, average, shown_price, market, gain, multiplier, kind
+    return {
+        "quantity": quantity,
+        "value": value / unit,
+        "average": average,
+        "price": price.numerator / price.denominator if price is not None and quantity else None,
+        "market_value": market,
+        "unrealised": gain,
+        "multiplier": multiplier,
+        "kind": kind,
+        "by": by,
+    }
 
 
 _IDLE = "no trades, and nothing is open"
@@ -766,17 +767,16 @@ class DailyPnl(NetPnl[DailyRow]):
     )
 
     @classmethod
-    def _of_days(cls, per: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> DailyPnl:
+    def _of_days(cls, per: Sequence[str], rows: Sequence[Mapping[str, object]]) -> DailyPnl:
         """Returns a table of rows whose columns are those of a day, with others before it."""
-        columns = [list(column) for column in zip(*rows, strict=True)]
         kind: Any = cls._row
         if per:
             fields = {field[0]: field[:3] for field in _core.fields_of(cls._row)}
             more = {field[0]: field[:3] for field in _core.fields_of(Realised)}
             names = [*KEY[:2], *per, *[name for name in fields if name not in KEY[:2]]]
             kind = row_type("DailyRow", [(fields | more)[name] for name in names])
-        width = len(_core.names_of(kind))
-        return cls._over(_core.table_of(kind, columns or [[] for _ in range(width)], None))
+        columns = [[row[name] for row in rows] for name in _core.names_of(kind)]
+        return cls._over(_core.table_of(kind, columns, None))
 
     def _total(self, name: str) -> float | None:
         """Returns the sum of a column, or None if it is not known of the last day."""
