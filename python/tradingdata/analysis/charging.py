@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -195,6 +195,7 @@ class _Rate:
         numbers: Its fractions and amounts, in ``1 / scale``.
         of_value: The levies on values, as fractions in ``1 / scale ** 2``, for purchases and sales.
         of_average: The same for levies on the average price of the day.
+        gst: The tax on brokerage, as a fraction in ``1 / scale``.
     """
 
     place: int
@@ -205,64 +206,36 @@ class _Rate:
     numbers: dict[str, int]
     of_value: tuple[Terms, Terms]
     of_average: tuple[Terms, Terms]
+    gst: int
 
 
 @dataclass(slots=True)
 class _Case:
-    """Trades of one place and side to which the same rates apply.
-
-    A trade of which a part is squared off may have two rates. Numbers by value or by lot are those
-    of its rates, each times its part.
+    """Trades of one place and side to which one rate applies, or two, each to a part of them.
 
     Attributes:
         place: Where the levies are added.
         is_sale: Whether the trades are sales.
         parts: Each rate, and the part of the trades that it applies to.
         average: The day's average price, as the value of a quantity of 1.
-        brokerage: Brokerage, as a fraction of the value.
-        gst_on_brokerage: The tax on it, as a fraction of the value.
-        gst_on_order: The tax on an amount by order, as a fraction of it.
-        per_lot: The amount for each lot.
-        gst_per_lot: The tax on it.
     """
 
     place: Place
     is_sale: bool
     parts: list[tuple[_Rate, Amount]] = field(default_factory=list)
     average: Amount = 0
-    brokerage: Amount = 0
-    gst_on_brokerage: Amount = 0
-    gst_on_order: Amount = 0
-    per_lot: Amount = 0
-    gst_per_lot: Amount = 0
-
-    def add(self, rate: _Rate, part: Amount) -> None:
-        """Adds a rate that applies to a part of the trades."""
-        self.parts.append((rate, part))
-        gst = rate.numbers["gst"] * part if "brokerage" in rate.rate.gst_on else 0
-        self.brokerage += rate.numbers["brokerage"] * part
-        self.per_lot += rate.numbers["per_lot"] * part
-        self.gst_on_order += gst
-        self.gst_on_brokerage += gst * rate.numbers["brokerage"]
-        self.gst_per_lot += gst * rate.numbers["per_lot"]
 
     @property
-    def gst_on_limit(self) -> Amount:
-        """The tax on a brokerage that is a minimum or a cap, as a fraction of it."""
-        if self.brokerage and len(self.parts) > 1:
-            return Fraction(self.gst_on_brokerage) / self.brokerage
-        return self.gst_on_order
-
-    @property
-    def first(self) -> _Rate:
-        """The first of its rates, which limits brokerage."""
-        return min([rate for rate, _ in self.parts], key=lambda rate: rate.place)
+    def rate(self) -> _Rate:
+        """Its rate, once parts are cases of their own."""
+        return self.parts[0][0]
 
 
 class Bill:
     """What trades are charged, exactly, by day and key.
 
-    Trades of one case and one order are a *line*; to divide the levies, so is each trade.
+    Trades of one case and one order are a *line*; to divide the levies, so is each trade. If a part
+    of them has another rate, it is a line and a case of its own.
 
     Attributes:
         places: The levies of each day and key.
@@ -276,10 +249,10 @@ class Bill:
     _row: list[int]
     _case: list[int]
     _order: list[int]
-    _value: list[int]
-    _quantity: list[int]
+    _value: list[Amount]
+    _quantity: list[Amount]
     _lots: list[Amount]
-    _even: Sequence[Amount]
+    _even: list[Amount]
 
     def __init__(
         self,
@@ -324,14 +297,16 @@ class Bill:
         self._read(rates_of(rates))
         self._group(by_key)
         self._cases = self._cases_of_lines()
-        self._count_lots()
         self._levies = [case.place.levies for case in self._cases]
         if by_trade:
             self._divide()
+        whole = list(zip(self._cases, self._levies, strict=True))
+        self._split()
+        self._count_lots()
         self._charge_values()
         self._charge_orders()
         shares: dict[int, list[Levies]] = defaultdict(list)  # by place
-        for case, levies in zip(self._cases, self._levies, strict=True) if by_trade else ():
+        for case, levies in whole if by_trade else ():
             shares[id(case.place)].append(levies)
             _add(case.place.levies, levies)
         places = {id(case.place): case.place for case in self._cases}.values()
@@ -345,7 +320,7 @@ class Bill:
             for name, levy in place.levies.items():
                 step = _SMALLEST if steps is None else min(steps[name], _PAISA)
                 _share(shares[id(place)], name, step * self.unit, levy)
-        for row, case, levies in zip(self._numbers, self._cases, self._levies, strict=True):
+        for row, (case, levies) in zip(self._numbers, whole, strict=True):
             if day in (None, case.place.day):
                 self.by_trade[row] = levies
 
@@ -395,7 +370,8 @@ class Bill:
                 (_terms(rate, whole, scale, levies, 0), _terms(rate, whole, scale, levies, 1))
                 for levies in (others, averaged)
             ]
-            self._rates.append(_Rate(place, rate, given, of_trade, of_order, whole, *terms))
+            gst = whole["gst"] if "brokerage" in rate.gst_on else 0
+            self._rates.append(_Rate(place, rate, given, of_trade, of_order, whole, *terms, gst))
 
     def _any_has(self, *names: str) -> bool:
         """Returns whether one of the rates has one of these amounts."""
@@ -429,7 +405,7 @@ class Bill:
         counts = squares or self._any_has("average", *_BY_LOT)
         quantities = groups.sums("quantity", 0) if counts else []
         self._quantity = [quantity or 0 for quantity in quantities]
-        self._lots, self._even = [], [1] * len(self._row)
+        self._even = [1] * len(self._row)
         self._met: dict[int, tuple[bool, ...]] = {}  # by case: what orders meet of each rate
         if self._settlements or any(rate.of_order for rate in self._rates):
             self._divide_cases()
@@ -495,7 +471,7 @@ class Bill:
                 kind = fact, squared_off, row in self._settlements, met
                 if kind not in known:
                     known[kind] = self._rate_of(row, squared_off, met)
-                case.add(known[kind], part)
+                case.parts.append((known[kind], part))
         return cases
 
     def _offset(self, cases: list[_Case], at: list[int]) -> dict[int, Amount]:
@@ -507,13 +483,10 @@ class Bill:
         averages = self._any_has("average")
         if not squares and not averages:
             return {}
-        quantities, values = [0] * len(cases), [0] * len(cases)
-        for number, quantity, value in zip(self._case, self._quantity, self._value, strict=True):
-            quantities[number] += quantity
-            values[number] += value
+        values, quantities = self._sums(self._value), self._sums(self._quantity)
         contracts = [case.place.contract for case in cases]
-        traded: defaultdict[Key, list[int]] = defaultdict(lambda: [0, 0])  # bought and sold
-        turnover: Counter[Key] = Counter()
+        traded: defaultdict[Key, list[Amount]] = defaultdict(lambda: [0, 0])  # bought and sold
+        turnover: dict[Key, Amount] = defaultdict(int)
         for number, (case, contract) in enumerate(zip(cases, contracts, strict=True)):
             if at[number] not in self._settlements:
                 traded[contract][case.is_sale] += quantities[number]
@@ -528,6 +501,13 @@ class Bill:
             if averages:
                 case.average = Fraction(turnover[contract], own + other)
         return offset if squares else {}
+
+    def _sums(self, amounts: Sequence[Amount]) -> list[Amount]:
+        """Returns the sum of amounts of lines by case."""
+        sums: list[Amount] = [0] * (max(self._case, default=-1) + 1)
+        for number, of_line in zip(self._case, amounts, strict=True):
+            sums[number] += of_line
+        return sums
 
     def _rate_of(self, row: int, squared_off: bool | None, met: tuple[bool, ...] | None) -> _Rate:
         """Returns the first rate whose conditions a trade meets."""
@@ -553,24 +533,52 @@ class Bill:
             "it, or one without conditions as the last"
         )
 
+    def _divide(self) -> None:
+        """Makes each trade a line and a case of its own."""
+        line_of, counts = self._groups.numbers(), self._groups.counts()
+        amounts: list[float] = self._rows.column("trade_value")
+        self._value = [int(abs(Decimal(repr(value))) * self._value_unit) for value in amounts]
+        self._quantity = self._rows.column("quantity")
+        self._even = [Fraction(1, counts[line]) for line in line_of]
+        self._order = [self._order[line] for line in line_of]
+        self._cases = [self._cases[self._case[line]] for line in line_of]
+        self._row, self._case = list(range(len(line_of))), list(range(len(line_of)))
+        self._levies = [_NOTHING.copy() for _ in line_of]
+
+    def _split(self) -> None:
+        """Makes the second part of trades that have two rates a line and a case of its own."""
+        second: dict[int, int] = {}
+        for number, case in enumerate([*self._cases]):
+            if len(case.parts) > 1:
+                second[number] = len(self._cases)
+                self._cases.append(replace(case, parts=case.parts[1:]))
+                self._levies.append(self._levies[number])
+        for line, number in enumerate([*self._case] if second else ()):
+            if number in second:
+                (_, part), (_, other) = self._cases[number].parts
+                self._row.append(self._row[line])
+                self._order.append(self._order[line])
+                self._case.append(second[number])
+                for amounts in (self._value, self._quantity, self._even):
+                    amounts.append(amounts[line] * other)
+                    amounts[line] *= part
+
     def _count_lots(self) -> None:
         """Finds the lots of lines whose rates need them; a quantity counts shares or contracts."""
+        self._lots = [0] * len(self._row)
         if not self._any_has(*_BY_LOT):
             return
-        self._lots = [0] * len(self._row)
-        adds, limits = [], []  # by case, whether lots count for its trades, and for its orders
-        for case in self._cases:
-            rates = [rate.rate for rate, _ in case.parts]
-            adds.append(any(rate.per_lot for rate in rates))
-            limits.append(
-                any(rate.minimum_per_lot or rate.cap_per_lot is not None for rate in rates)
-            )
+        rates = [case.rate.rate for case in self._cases]
         pairs = zip(self._order, self._case, strict=True)
-        limited = {order for order, case in pairs if limits[case]}
+        limited = {
+            order
+            for order, case in pairs
+            if rates[case].minimum_per_lot or rates[case].cap_per_lot is not None
+        }
         proofs = multipliers_at(self._joined, self._row, self._where, self._multipliers)
         (sizes,) = self._rows.cells(self._row, ["lot_size"])
         for line, (row, proof, size) in enumerate(zip(self._row, proofs, sizes, strict=True)):
-            if not adds[self._case[line]] and self._order[line] not in limited:
+            if not rates[self._case[line]].per_lot and self._order[line] not in limited:
                 continue
             counts_shares = proof.multiplier == 1
             if proof.multiplier is None or (counts_shares and (size or 0) < 1):
@@ -581,46 +589,26 @@ class Bill:
             quantity = self._quantity[line]
             self._lots[line] = Fraction(quantity, size) if counts_shares else quantity
 
-    def _divide(self) -> None:
-        """Makes each trade a line and a case of its own."""
-        line_of, counts = self._groups.numbers(), self._groups.counts()
-        amounts: list[float] = self._rows.column("trade_value")
-        quantities: list[int] = self._rows.column("quantity")
-        if self._lots:
-            parts = zip(line_of, quantities, strict=True)
-            self._lots = [self._lots[at] * Fraction(n, self._quantity[at]) for at, n in parts]
-        self._value = [int(abs(Decimal(repr(value))) * self._value_unit) for value in amounts]
-        self._quantity = quantities
-        self._even = [Fraction(1, counts[line]) for line in line_of]
-        self._order = [self._order[line] for line in line_of]
-        self._cases = [self._cases[self._case[line]] for line in line_of]
-        self._case = list(range(len(line_of)))
-        self._levies = [_NOTHING.copy() for _ in line_of]
-
     # -- levies --
 
     def _charge_values(self) -> None:
         """Adds what is levied on the values of trades."""
-        values, quantities = [0] * len(self._cases), [0] * len(self._cases)
-        for number, value in zip(self._case, self._value, strict=True):
-            values[number] += value
-        if self._any_has("average"):
-            for number, quantity in zip(self._case, self._quantity, strict=True):
-                quantities[number] += quantity
+        values = self._sums(self._value)
+        averages = self._any_has("average")
+        quantities = self._sums(self._quantity) if averages else values
         columns = zip(self._cases, values, quantities, self._levies, strict=True)
         for case, value, quantity, levies in columns:
-            for rate, part in case.parts:
-                for name, of_value in rate.of_value[case.is_sale]:
-                    levies[name] += of_value * value * part
-                for name, of_value in rate.of_average[case.is_sale]:
-                    levies[name] += of_value * case.average * quantity * part
+            for name, of_value in case.rate.of_value[case.is_sale]:
+                levies[name] += of_value * value
+            for name, of_value in case.rate.of_average[case.is_sale]:
+                levies[name] += of_value * case.average * quantity
 
     def _charge_orders(self) -> None:
         """Adds the brokerage of each order, and the tax on it."""
         if not self._any_has("brokerage", "minimum", "per_order", *_BY_LOT):
             return
         by_lot = self._any_has(*_BY_LOT)
-        alone: list[list[int]] = [[] for _ in self._cases]  # by case, values of orders of one line
+        alone: list[list[Amount]] = [[] for _ in self._cases]  # by case, orders of one line
         if by_lot or self._met or max(self._order, default=-1) + 1 != len(self._order):
             of_orders: dict[int, list[int]] = defaultdict(list)
             for line, order in enumerate(self._order):
@@ -635,26 +623,33 @@ class Bill:
                 alone[number].append(value)
         for case, values, levies in zip(self._cases, alone, self._levies, strict=True):
             if values:
-                least, most = self._limits(case.first, 0)
-                free, limited = _limited(values, case.brokerage, least, most)
-                self._pay(case, case.first, levies, free, limited, len(values), 0)
+                fraction = case.rate.numbers["brokerage"]
+                least, most = self._limits(case.rate, 0)
+                owed = [max(least, value * fraction) for value in values]
+                owed = owed if most is None else [min(most, brokerage) for brokerage in owed]
+                self._pay(case.rate, levies, sum(owed), case.rate, len(values))
 
     def _charge_order(self, lines: list[int]) -> None:
         """Adds the brokerage of one order to its lines of the day of its first fill."""
         cases = [self._cases[self._case[line]] for line in lines]
-        first = min([case.first for case in cases], key=lambda rate: rate.place)
-        lots = [self._lots[line] if self._lots else 0 for line in lines]
+        rates = [case.rate for case in cases]
+        first = min(rates, key=lambda rate: rate.place)
         values = [self._value[line] for line in lines]
-        owed = [case.brokerage * value for case, value in zip(cases, values, strict=True)]
+        owed = [
+            rate.numbers["brokerage"] * value for rate, value in zip(rates, values, strict=True)
+        ]
+        by_lot = [
+            rate.numbers["per_lot"] * self._lots[line] * self._value_unit
+            for rate, line in zip(rates, lines, strict=True)
+        ]
         total = sum(owed)
-        least, most = self._limits(first, sum(lots))
+        least, most = self._limits(first, sum([self._lots[line] for line in lines]))
         brokerage = max(least, total) if most is None else min(most, max(least, total))
         day = min([case.place.day for case in cases])
         paying = [at for at, case in enumerate(cases) if case.place.day == day]
         if len(paying) < len(lines):  # what the other days owe is an amount too
-            per_lot = [case.per_lot * some for case, some in zip(cases, lots, strict=True)]
-            brokerage += sum(per_lot) * self._value_unit
-            lots = [0] * len(lots)
+            brokerage += sum(by_lot)
+            by_lot = [0] * len(lines)
         even = [self._even[lines[at]] for at in paying]
         by_value = _parts([values[at] for at in paying], even)
         is_free = brokerage == total and len(paying) == len(lines)
@@ -662,9 +657,8 @@ class Bill:
         if not is_free and any(owed[at] for at in paying):
             by_brokerage = _parts([owed[at] for at in paying], even)
         for at, part, of_brokerage in zip(paying, by_value, by_brokerage, strict=True):
-            levies = self._levies[self._case[lines[at]]]
-            free, limited = (values[at], 0) if is_free else (0, brokerage * of_brokerage)
-            self._pay(cases[at], first, levies, free, limited, part, lots[at])
+            own = (owed[at] if is_free else brokerage * of_brokerage) + by_lot[at]
+            self._pay(rates[at], self._levies[self._case[lines[at]]], own, first, part)
 
     def _limits(self, rate: _Rate, lots: Amount) -> tuple[Amount, Amount | None]:
         """Returns the least and the largest brokerage of an order of so many lots."""
@@ -677,36 +671,12 @@ class Bill:
         return (least if most is None else min(least, most)), most
 
     def _pay(
-        self,
-        case: _Case,
-        first: _Rate,
-        levies: Levies,
-        free: Amount,
-        limited: Amount,
-        orders: Amount,
-        lots: Amount,
+        self, rate: _Rate, levies: Levies, brokerage: Amount, first: _Rate, orders: Amount
     ) -> None:
-        """Adds brokerage, and the tax on it.
-
-        Args:
-            case: The case of the trades.
-            first: The rate that has the amount by order.
-            levies: Where they are added.
-            free: The value of which brokerage is a fraction.
-            limited: The brokerage that is a minimum or a cap.
-            orders: The number of orders, or a part of one.
-            lots: The number of lots.
-        """
-        of_orders = first.numbers["per_order"] * orders * self._value_unit
-        of_lots = lots * self._value_unit
-        brokerage = case.brokerage * free + limited + of_orders + case.per_lot * of_lots
+        """Adds brokerage and the tax on it, with what the first rate takes of so many orders."""
+        brokerage += first.numbers["per_order"] * orders * self._value_unit
         levies["brokerage"] += brokerage * self._scale  # GST is a fraction of a fraction
-        levies["gst"] += (
-            case.gst_on_brokerage * free
-            + case.gst_on_limit * limited
-            + case.gst_on_order * of_orders
-            + case.gst_per_lot * of_lots
-        )
+        levies["gst"] += rate.gst * brokerage
 
 
 def _on_values(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCondition]:
@@ -731,27 +701,6 @@ def _terms(
         if name in rate.gst_on:
             taxed += fraction
     return [*terms, ("gst", numbers["gst"] * taxed)] if taxed and numbers["gst"] else terms
-
-
-def _limited(
-    values: list[int], brokerage: Amount, least: Amount, most: Amount | None
-) -> tuple[int, Amount]:
-    """Returns the sum of the values of which brokerage is a fraction, and the other brokerages."""
-    if not brokerage and not least:
-        return sum(values), 0
-    fraction, whole = brokerage.numerator, brokerage.denominator
-    free: int = 0
-    limited: Amount = 0
-    low, high = least * whole, None if most is None else most * whole
-    for value in values:
-        owed = value * fraction
-        if most is not None and high is not None and owed > high:
-            limited += most
-        elif owed < low:
-            limited += least
-        else:
-            free += value
-    return free, limited
 
 
 def _rows_of_orders(rows: Slice, day: date) -> list[int]:

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime, time, tzinfo
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Rational
 from typing import Any, NamedTuple
 
@@ -201,21 +201,32 @@ def _read(argument: str, at: int, lot: object) -> Lot:
 
 
 def as_trades(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
-    """Returns the lots as trades, whose times are in this zone; a naive time is taken to be in it.
-
-    Raises:
-        ValueError: If the time of a lot has a zone and the trades have none.
-    """
+    """Returns the lots as trades, whose times are on the clock of this zone."""
     rows = [
         Trade(
             **{name: getattr(lot, name) for name in _FIELDS if name not in _OF_LOT},
             txn_type=buy if lot.side == LONG else sell,
             trade_value=lot.value,
-            exch_trade_time=lot.time and wall_clock(f"lot {at}", lot.time, zone),
+            exch_trade_time=lot.time,
         )
-        for at, lot in enumerate(lots)
+        for lot in lots
     ]
     return _core.from_rows("Trade", rows).with_zone(zone)
+
+
+def on_clock(lots: list[Lot], zone: tzinfo | None) -> list[Lot]:
+    """Returns lots whose times are on the clock of a zone; a naive time is taken to be on it.
+
+    Raises:
+        ValueError: If the time of a lot has a zone and the trades have none.
+    """
+    moved = []
+    for at, lot in enumerate(lots):
+        words = {"time": f"lot {at}", "as_of": "as_of of a lot"}
+        times = {name: time for name in words if (time := lot[name]) is not None and time.tzinfo}
+        moves = {name: wall_clock(words[name], time, zone) for name, time in times.items()}
+        moved.append(lot._replace(**moves) if moves else lot)
+    return moved
 
 
 def wall_clock(name: str, time: datetime, zone: tzinfo | None) -> datetime:
@@ -292,23 +303,19 @@ class LotChange:
             if value is None and name in REQUIRED:
                 raise ValueError(f"{name} cannot be replaced by None: every lot needs it")
             Lot(**{name: value})  # raises for a value of the wrong type
-        if self.quantity is not None:
-            object.__setattr__(self, "quantity", validate.count("quantity", self.quantity))
         if (self.into is None) is not (self.cost is None):
             raise ValueError("into and cost go together: pass both or neither")
-        if self.cost is not None:
-            object.__setattr__(self, "cost", amount("cost", self.cost))
-            if self.cost > 1:
-                raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
-        if self.cash is not None:
-            object.__setattr__(self, "cash", amount("cash", self.cash))
-            if self.share.denominator == 1:
-                raise ValueError(
-                    f"cash is paid for a fraction of a share, which a ratio of {self.share} never "
-                    "leaves: leave it out, or pass what is paid for each share held as `add`"
-                )
-        if self.add is not None:
-            object.__setattr__(self, "add", amount("add", self.add, signed=True))
+        reads = {"quantity": validate.count, "cost": amount, "cash": amount}
+        for name, read in (reads | {"add": partial(amount, signed=True)}).items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read(name, value))
+        if self.cost is not None and self.cost > 1:
+            raise ValueError(f"cost is a fraction of the value, such as 0.2, not {self.cost!r}")
+        if self.cash is not None and self.share.denominator == 1:
+            raise ValueError(
+                f"cash is paid for a fraction of a share, which a ratio of {self.share} never "
+                "leaves: leave it out, or pass what is paid for each share held as `add`"
+            )
         if self.renews_multiplier and self.quantity is not None:
             raise ValueError("a multiplier is that of all lots of a contract: leave out quantity")
 
@@ -552,7 +559,7 @@ class Events:
         self.notes: list[Note] = []
         self.given = None if multipliers is None else Lookup("multipliers", multipliers)
         self.days = days_of(rows)
-        self.lots = _with_accounts(list(lots), rows)
+        self.lots = on_clock(_with_accounts(list(lots), rows), rows.zone)
         self.opening = len(self.lots)
         self._numbers: Sequence[int] = range(-self.opening, len(trades))
         if self.lots:

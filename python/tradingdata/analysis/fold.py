@@ -7,7 +7,7 @@ there are, what a change makes of lots, and what is known of rows, keys and mult
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
@@ -34,7 +34,6 @@ from .events import (
     strikes_of,
     under,
     unmet,
-    wall_clock,
 )
 from .inputs import (
     IST,
@@ -157,11 +156,7 @@ class _Part(NamedTuple):
     value: int
 
 
-class _Taken(NamedTuple):
-    """A lot, and the quantity of it that changes."""
-
-    part: _Part
-    quantity: int
+_Taken = tuple[_Part, int]  # a lot, and the quantity of it that changes
 
 
 class Run:
@@ -251,8 +246,7 @@ class Run:
         """Returns when an opening lot arrives, if it was not there before the first day."""
         if lot.time is None or lot.as_of is not None or self._begin is None:
             return None
-        at = wall_clock("a lot", lot.time, self._zone)
-        return at if moment_at(at) >= self._begin else None
+        return lot.time if moment_at(lot.time) >= self._begin else None
 
     def _may_short(self) -> list[bool]:
         """Returns whether a sale of each key may open a short lot."""
@@ -333,13 +327,12 @@ class Run:
     def _arrives(self, row: int, lot: Lot, first: int | None) -> None:
         """Adds the event of an opening lot: before all others, at its ``as_of`` or at its time."""
         moment = since = -EVER
-        at = -EVER if lot.time is None else moment_at(wall_clock("a lot", lot.time, self._zone))
+        at = -EVER if lot.time is None else moment_at(lot.time)
         if lot.as_of is not None:
-            known = wall_clock("as_of of a lot", lot.as_of, self._zone)
-            moment = moment_at(known)
+            moment = moment_at(lot.as_of)
             if first is not None and moment > first:
                 raise ValueError(
-                    f"opening lots are as of {known}, which is after the first trade: pass the "
+                    f"opening lots are as of {lot.as_of}, which is after the first trade: pass the "
                     "trades after that moment only"
                 )
         elif self._arrival(lot) is not None:
@@ -348,8 +341,7 @@ class Run:
                 text = f"its time is {time_of(at)}, after the last day, {self.until}"
                 self.notes.append((-EVER, about(lead_of(self.row(row)), Problem.LATE, text)))
                 return
-        rank = _OLDER if moment == -EVER else _ARRIVAL
-        self._await(moment, rank, partial(self._open, row, lot, at, since))
+        self._await(moment, _ARRIVAL, partial(self._open, row, lot, at, since))
 
     def _open(self, row: int, lot: Lot, time: int, since: int, moment: int) -> None:
         """Opens an opening lot."""
@@ -375,11 +367,14 @@ class Run:
         expiry = contract[-1]
         if expiry is None or expiry > self.until or contract in self._due:
             return
-        at = datetime.combine(expiry, _SETTLED_AT)
-        if self._zone is not None:
-            at = at.replace(tzinfo=IST).astimezone(self._zone).replace(tzinfo=None)
-        self._due[contract] = moment = max(moment_at(at), self._last_trades.get(contract, -EVER))
+        at = moment_at(self._settled_at(expiry))
+        self._due[contract] = moment = max(at, self._last_trades.get(contract, -EVER))
         self._await(moment, _SETTLEMENT, partial(self._settle, contract, None))
+
+    def _settled_at(self, expiry: date) -> datetime:
+        """Returns when contracts of an expiry are settled, in the zone of the trades."""
+        at = datetime.combine(expiry, _SETTLED_AT)
+        return at if self._zone is None else at.replace(tzinfo=IST).astimezone(self._zone)
 
     @cached_property
     def _last_trades(self) -> dict[Key, int]:
@@ -409,9 +404,7 @@ class Run:
         price, multiplier = self._price_of.of(contract_of(row), row), self.multiplier(contract, at)
         if price is None or (price and multiplier is None):
             return
-        time = datetime.combine(contract[-1], _SETTLED_AT)
-        if self._zone is not None:
-            time = time.replace(tzinfo=IST).astimezone(self._zone)
+        time = self._settled_at(contract[-1])
         if time_of(at).date() > time.date():  # of a lot that arrives later
             time = time_of(at).replace(tzinfo=self._zone)
         for part in self._parts(*map(self.fold.held, held)):
@@ -462,7 +455,7 @@ class Run:
                 taken = part.quantity if most is None else min(most, part.quantity)
                 most = None if most is None else most - taken
                 if taken:
-                    holdings.setdefault((holder, part.is_long), []).append(_Taken(part, taken))
+                    holdings.setdefault((holder, part.is_long), []).append((part, taken))
         begins = self._begin is None or moment <= self._begin
         is_awaited = any(rank == _ARRIVAL for _, rank, *_ in self._waiting)  # as of a later moment
         if (most or not holdings) and not is_earlier and (parts or not (begins and is_awaited)):
@@ -479,7 +472,7 @@ class Run:
         whole, rest = divmod(change.share * sum(quantities), 1)
         is_second, is_none = change.into is not None, not whole and change.cash is None
         fields = change.replace if change.into is None else change.into
-        lead = lead_of(self.row(lots[0].part.row))
+        lead = lead_of(self.row(lots[0][0].row))
         if is_none:
             effect = "no second lot" if is_second else "its lots stay as they are"
             text = f"{rest} of one and no whole one from {change.at}, so {effect}"
@@ -515,7 +508,7 @@ class Run:
             moved[last] += carried
             if rest and change.cash is None:
                 text = f"{rest} of one, whose value is in the last lot"
-                row = self.row(lots[last].part.row)._replace(**_of_trade(fields))
+                row = self.row(lots[last][0].row)._replace(**_of_trade(fields))
                 self.notes.append((moment, about(lead_of(row), Problem.FRACTION, text)))
         for part, _ in lots:
             self.fold.end(part.lot, moment)
@@ -753,9 +746,13 @@ class Run:
         names = self.rows.cells([row if row >= 0 else 0 for row in last], NAMES)
         return list(map(Lead, *self.keys[:-1], *names))
 
+    def _span(self, moment: int) -> int:
+        """Returns the number of the span of multipliers that a moment is in."""
+        return min(bisect_right(self.spans, moment), len(self._units)) - 1
+
     def multiplier(self, contract: Key, moment: int, *, before: bool = False) -> int | None:
         """Returns the multiplier of a contract at a moment, or just before it."""
-        span = min(bisect_right(self.spans, moment), len(self._units)) - 1 - before
+        span = self._span(moment) - before
         for proofs in self._units[span::-1]:  # without trades or lots since, it is what it was
             if contract in proofs:
                 return proofs[contract].multiplier
@@ -768,17 +765,17 @@ class Run:
 
     def unproved(self, stop: int) -> dict[Key, Proof]:
         """Returns the contracts whose multiplier nothing proves at the end of a cut."""
-        span = min(bisect_right(self.spans, stop - 1), len(self._units)) - 1
-        proofs = ChainMap(*self._units[span::-1])
+        span = self._span(stop - 1)
+        proofs: dict[Key, Proof] = {}
+        for of_span in self._units[: span + 1]:
+            proofs |= of_span
         return {key: proof for key, proof in proofs.items() if proof.multiplier is None}
 
     def as_of(self, stop: int) -> datetime | None:
         """Returns the moment of the last trade or change in a cut."""
         events = self._events
         known = [at for at in self._changed if at.date() <= self.until and moment_at(at) < stop]
-        for lot in events.lots:
-            if lot.as_of is not None:
-                known.append(wall_clock("as_of of a lot", lot.as_of, self._zone))
+        known += [lot.as_of for lot in events.lots if lot.as_of is not None]
         last = self.fold.last_time(min(stop, self.stop))
         if last > -EVER:
             known.append(time_of(last))
@@ -813,7 +810,7 @@ class Run:
         return notes
 
 
-_OLDER, _CHANGE, _ARRIVAL, _SETTLEMENT = 0, 1, 2, 4  # the order of events of one moment
+_CHANGE, _ARRIVAL, _SETTLEMENT = range(3)  # the order of events of one moment
 _MOST_DECIMALS = 12  # of a settlement
 
 

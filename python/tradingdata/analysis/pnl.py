@@ -11,7 +11,16 @@ from typing import ParamSpec, TypeVar, Unpack
 from ..books.book import TradeBook
 from .charge_rates import Rates
 from .charging import Rounding
-from .events import MATCH_BY, GivenLots, as_trades, by_isin, is_by_isin, read_lots, under
+from .events import (
+    MATCH_BY,
+    GivenLots,
+    as_trades,
+    by_isin,
+    is_by_isin,
+    on_clock,
+    read_lots,
+    under,
+)
 from .fold import Options
 from .inputs import DayPrices, Lookup, Prices, PricesByDay
 from .keys import CONTRACT, KEYED, Key, key_of, leading_of
@@ -214,7 +223,7 @@ def valued(
     notes: list[Note] = []
     if joins:
         zone = next((lot.time.tzinfo for lot in held if lot.time), None)
-        rows, price_of.same, _, notes = by_isin(as_trades(held, zone, LONG, SHORT))
+        rows, price_of.same, _, notes = by_isin(as_trades(on_clock(held, zone), zone, LONG, SHORT))
         held = list(map(under, held, zip(*map(rows.column, CONTRACT), strict=True)))
     lots_by_key: dict[Key, list[Lot]] = {}
     for lot in held:
