@@ -1,120 +1,21 @@
-"""Profit and loss by day: every day against a ledger of single shares, and days that add up."""
+"""Profit and loss by day, from the days that are reported to prices that are missing."""
 
 from __future__ import annotations
 
 import datetime as dt
-import random
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
-import polars as pl
 import pytest
 
 import tradingdata as td
-from analysis_samples import DAY, TIME, at, book, on_day, trade, unwarned
+from analysis_samples import DAY, at, book, on_day, trade, unwarned
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.results import Problem
-from worlds.sixty_days import CONTRACTS, DAYS, Ledger, LedgerWorld, ledger_world
 
-OF_ORDERS: dict[str, Any] = {"minimum": 0.5, "cap": 2.5, "per_order": 1, "gst_on": ["brokerage"]}
-RATE = td.ChargeRate(brokerage=0.003, stt_sell=0.001, gst=0.18, **OF_ORDERS)
 ID, EXPIRY, ACCOUNT = CONTRACT[2], CONTRACT[3], KEY[0]
 MONDAY, TUESDAY, WEDNESDAY = (DAY + dt.timedelta(days=number) for number in range(3))
 LOT: dict[str, Any] = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
-
-
-def exact(value: float | None) -> Fraction:
-    assert value is not None
-    return Fraction(repr(value))
-
-
-def arguments(made: LedgerWorld) -> dict[str, Any]:
-    def price(day: dt.date, row: Any) -> float | None:
-        found = made.prices.get((day, (row.security_id, row.expiry_date)))
-        return None if found is None else float(found)
-
-    def settled(row: Any) -> float | None:
-        found = made.settlements.get((row.security_id, row.expiry_date))
-        return None if found is None else float(found)
-
-    return {"prices": price, "settle": settled, "changes": made.changes, "charges": [RATE]}
-
-
-def check(made: LedgerWorld) -> None:
-    found = unwarned(lambda: td.daily_pnl(made.book, days=DAYS, **arguments(made)))
-    ledger = Ledger(made, DAYS)
-    rows = {(row.account, row.client_id, row.day): row for row in found}
-    assert len(found) == len(rows) == len(DAYS) * len(ledger.holders)
-    assert [row.day for row in found] == sorted(row.day for row in found)
-    whole = Fraction(0)
-    for holder in ledger.holders:
-        total = [Fraction(0)] * 3
-        known = Fraction(0), Fraction(0)
-        for day in DAYS:
-            row = rows[*holder, day]
-            before = list(total)
-            total[0] += ledger.realised[holder][day]
-            total[1] = ledger.unrealised[holder][day]
-            total[2] += ledger.charges[holder][day]
-            realised, _, charges = (
-                round(now, 6) - round(then, 6) for now, then in zip(total, before, strict=True)
-            )
-            assert (exact(row.realised), exact(row.charges)) == (realised, charges), (holder, day)
-            now = round(total[0], 6) - round(total[2], 6)
-            if day in ledger.unpriced[holder]:
-                assert (row.unrealised, row.change, row.net) == (None, None, None)
-                assert day != DAYS[-1] or found.net is None
-                continue
-            worth = round(total[1], 6)
-            assert exact(row.unrealised) == worth, (holder, day)
-            assert exact(row.change) == worth - known[0]
-            assert exact(row.net) == now + worth - known[1]
-            known = worth, now + worth
-        whole += known[1]
-    assert exact(found._sum("net")) == whole
-    assert found.net in (None, found._sum("net"))
-
-
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(50, 500, 50))]
-)
-def test_every_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
-    for number in range(seed, seed + 12):
-        check(ledger_world(random.Random(number)))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_two_halves_add_up_to_the_whole(seed: int) -> None:
-    rng = random.Random(seed)
-    made = ledger_world(rng)
-    places = [(day, each.place) for day in DAYS for each in CONTRACTS]
-    made.prices = {place: Fraction(rng.randint(1, 9999), 100) for place in places}
-    more = arguments(made)
-    middle = dt.datetime.combine(DAYS[30], dt.time())
-    first, second = (made.book.filter(**{f"{TIME}__{side}": middle}) for side in ("lt", "ge"))
-    whole = unwarned(lambda: td.daily_pnl(made.book, days=DAYS, **more))
-    before = unwarned(lambda: td.daily_pnl(first, days=DAYS[:30], **more))
-    more["opening"] = before.pnl.open_lots
-    after = unwarned(lambda: td.daily_pnl(second, days=DAYS[30:], **more))
-    assert exact(before.net) + exact(after.net) == exact(whole.net)
-
-
-def test_a_frame_of_prices_is_as_good_as_a_function() -> None:
-    made = ledger_world(random.Random(3))
-    more = arguments(made)
-    rows = [
-        {"day": day, ID: place[0], EXPIRY: place[1], "price": float(price)}
-        for (day, place), price in made.prices.items()
-    ]
-    expected = unwarned(lambda: td.daily_pnl(made.book, days=DAYS, **more))
-    by_day: dict[dt.date, Any] = {}
-    for (day, place), price in made.prices.items():
-        by_day.setdefault(day, {})[place] = float(price)
-    frame = pl.DataFrame(rows, schema_overrides={EXPIRY: pl.Date})
-    for prices in (rows, frame, frame.to_pandas(), frame.to_arrow(), by_day):
-        more["prices"] = prices
-        assert unwarned(lambda: td.daily_pnl(made.book, days=DAYS, **more)) == expected
 
 
 def held(second: int = 0) -> td.TradeBook:

@@ -10,12 +10,16 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import polars as pl
 import pytest
 
 import tradingdata as td
 from analysis_samples import TIME, unwarned
 from worlds.timeline import (
     DAYS,
+    EXPIRY,
+    FUTURE,
+    ID,
     OPTIONS,
     UNDATED,
     Key,
@@ -27,7 +31,33 @@ from worlds.timeline import (
 )
 
 ROUNDING = Fraction(60, 100)  # of all parts of a key, each to the paisa
+RATES = [
+    td.ChargeRate(where={"settled": True}, stt_sell=0.001),
+    td.ChargeRate(brokerage=0.003, minimum=0.5, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18),
+]
 PERS = [(), ("by",), ("security_id", "expiry_date"), ("by", "product", "security_id")]
+
+
+def dicts_of(prices: Any) -> list[dict[str, Any]]:
+    """Prices of days and contracts as dicts, in which a future has its expiry."""
+    names = ("day", "security_id", "expiry_date", "price")
+    rows: list[Any] = []
+    for day, of_day in prices.items():
+        for key, price in of_day.items():
+            expiry = FUTURE[EXPIRY] if key == FUTURE[ID] else None
+            rows.append((day, *(key if isinstance(key, tuple) else (key, expiry)), price))
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def frame_of(prices: Any) -> pl.DataFrame:
+    types = {"day": pl.Date, "security_id": pl.String, "expiry_date": pl.Date, "price": pl.Float64}
+    return pl.DataFrame(dicts_of(prices), schema=types)
+
+
+FORMS: list[Callable[[Any], Any]] = [
+    *(dicts_of, frame_of, lambda prices: frame_of(prices).to_pandas()),
+    lambda prices: frame_of(prices).to_arrow(),
+]
 
 
 def state(made: Timeline, ledger: td.Ledger, stop: dt.datetime) -> Oracle:
@@ -81,7 +111,8 @@ def check_day(made: Timeline, ledger: td.Ledger, day: dt.date) -> None:
 def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
     """Each day has what was realised on it and what is open then, at the last price that is known.
 
-    Prices are those of a function or of a mapping of days, and some are missing.
+    Prices are those of a function, a mapping of days, dicts or a frame; some are missing. Charges
+    are those of each trade.
     """
     prices: Any = {
         day: {
@@ -97,8 +128,8 @@ def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
         return found
 
     per = rng.choice(PERS)
-    by_function = partial(price_of_row, price)
-    daily = unwarned(partial(ledger.daily, rng.choice([prices, by_function]), days=DAYS, per=per))
+    given = rng.choice([prices, partial(price_of_row, price), rng.choice(FORMS)(prices)])
+    daily = unwarned(partial(ledger.daily, given, days=DAYS, charges=RATES, per=per))
     found = {(group_of(row, per), row.day): row for row in daily}
     for day in DAYS:
         after = dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1)
@@ -123,10 +154,18 @@ def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
             assert abs(float(realised[group]) - amounts[0]) <= ROUNDING
             assert (amounts[1] is None) == (group in unknown)
             assert group in unknown or abs(float(worth[group]) - amounts[1]) <= ROUNDING
+    owed: Counter[Any] = Counter()  # settlements of opening lots do not say whose they are
+    for row in daily:
+        owed[row.client_id, row.day] += row.charges
+    charged = td.TradeBook([*made.trades, *unwarned(lambda: ledger.settlements)])
+    options: Any = {"per": "trade", "multipliers": {FUTURE[ID]: 1}}
+    for share in unwarned(partial(td.charges, charged, RATES, **options)):
+        owed[share.client_id, share.time.date()] -= share.total
+    assert [each for each in owed.values() if abs(each) > 1e-5] == []
     totals: dict[Any, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
     for row in daily:  # net adds up to what was realised and what is unrealised, exactly
         total = totals[group_of(row, per)]
-        total[0] += Fraction(repr(row.realised))
+        total[0] += Fraction(repr(row.realised)) - Fraction(repr(row.charges))
         total[1] += Fraction(repr(row.net or 0.0))
         if row.unrealised is not None:
             assert total[1] == total[0] + Fraction(repr(row.unrealised))
