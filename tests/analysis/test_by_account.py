@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import polars as pl
 import pytest
 
 import tradingdata as td
@@ -39,13 +37,6 @@ def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> Non
         assert [row for row in pnl if row.account == label] == list(alone)
 
 
-def test_other_things_than_one_book_are_refused(service: sandbox.Service) -> None:
-    wrong: list[Any] = [{"desk1": td.TradeBook()}, [td.TradeBook()]]
-    for given in wrong:
-        with pytest.raises(TypeError, match=r"trades takes a TradeBook, not .*: join the books of"):
-            td.realised_pnl(given)
-
-
 def test_an_account_that_failed_is_no_part_of_a_sum_by_mistake(service: sandbox.Service) -> None:
     accounts = arguments(service)
     accounts["desk3"]["access_token"] = "expired"
@@ -76,18 +67,3 @@ def test_trades_without_an_order_have_their_own_label() -> None:
         ("b", "order book empty"),
         ("a", "agrees"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("rows", "hint"),
-    [
-        ([trade(1, "B", 1, 1.0)], r"not list: pass td\.TradeBook\(rows\)"),
-        (pl.DataFrame({"quantity": [1]}), r"not DataFrame: read it with td\.TradeBook\.from_arrow"),
-        ([book()], r"join the books of several accounts with td\.concat"),
-        (td.OrderBook(), "check the order of the arguments"),
-        (None, r"not NoneType: pass td\.TradeBook"),
-    ],
-)
-def test_what_is_no_book_is_refused_with_the_way_to_one(rows: Any, hint: str) -> None:
-    with pytest.raises(TypeError, match=hint):
-        td.positions(rows)

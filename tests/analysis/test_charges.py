@@ -12,7 +12,7 @@ import pytest
 
 import cases
 import tradingdata as td
-from analysis_samples import DAY, TIME, at, book, trade
+from analysis_samples import DAY, TIME, book, trade
 from tradingdata.analysis.keys import CONTRACT
 
 ID = CONTRACT[2]
@@ -35,30 +35,6 @@ RATE = td.ChargeRate(
     stamp_buy=0.00015,
     gst=0.18,
 )
-
-
-def test_each_charge_is_a_fraction_of_the_value() -> None:
-    delivery, intraday = td.charges(MADE, [RATE])
-    assert (delivery.product, intraday.product) == ("C", "I")
-    # The order of two trades for 20,000 and that for 22,000 reach the cap.
-    assert delivery.brokerage == 2 * 101.5
-    assert delivery.stt == 20000 * 0.001 + 22000 * 0.002 == 64.0
-    assert delivery.exchange_charges == 12.6
-    assert delivery.sebi == 0.042
-    assert delivery.stamp == 3.0
-    assert delivery.gst == 38.81556  # 18 % of 215.642
-    assert delivery.total == 321.45756
-    assert (intraday.brokerage, intraday.stt, intraday.stamp) == (51.5, 10.0, 0.0)
-    assert td.charges(MADE, [RATE]).total == delivery.total + intraday.total
-    assert td.charges(MADE, RATE) == td.charges(MADE, [RATE])
-
-
-def test_the_cap_is_that_of_an_order_not_of_a_trade() -> None:
-    rate = td.ChargeRate(brokerage=0.01, cap=150)
-    assert td.charges(MADE.filter(order_no="O1"), [rate]).total == 150.0
-    other_day = MADE[1]._replace(exch_trade_time=at(0, 1), trade_no="5")
-    assert td.charges(book(MADE[0], other_day), [rate]).total == 200.0
-    assert td.charges(book(MADE[0], other_day), [rate], day="2026-11-21").total == 100.0
 
 
 def night(hour: int, minute: int, days: int = 0) -> dict[str, Any]:
@@ -155,33 +131,6 @@ def test_two_strategies_that_offset_each_other_share_the_day() -> None:
     assert [share.total for share in td.charges(both, rates, per="trade")] == [0.0, 0.25]
 
 
-def test_settlements_are_charged_at_the_rates_that_say_so() -> None:
-    exercised = trade(1, "S", 50, 1400.0, **CALL)._replace(order_no=None, trade_no=None)
-    sold = trade(2, "S", 50, 1000.0, **CALL)
-    on_exercise = td.ChargeRate(where={"txn_type": "S", "strike_price__gt": 0}, stt_sell=0.00125)
-    assert td.charges(book(exercised), on_exercise).total == 1.75
-    rates = [
-        td.ChargeRate(where={"settled": True, "strike_price__gt": 0}, stt_sell=0.00125),
-        td.ChargeRate(per_order=20, stt_sell=0.001),
-    ]
-    assert td.charges(book(exercised, sold), rates).total == 1.75 + 21.0
-    assert [one.total for one in td.charges(book(exercised, sold), rates, per="trade")] == [
-        1.75,
-        21,
-    ]
-    with pytest.raises(ValueError, match=r"no rate applies to the settlement in row 0 .*settled"):
-        td.charges(book(exercised._replace(strike_price=None)), rates)
-    with pytest.raises(TypeError, match="settled must be True or False"):
-        td.ChargeRate(where={"settled": 1.5})
-
-
-def test_a_settlement_offsets_no_trade() -> None:
-    bought = trade(1, "B", 50, 1000.0, **CALL)
-    exercised = trade(2, "S", 50, 1400.0, **CALL)._replace(order_no=None, trade_no=None)
-    rates = [td.ChargeRate(where={"squared_off": True}), td.ChargeRate(stt_buy=0.01, stt_sell=0.01)]
-    assert td.charges(book(bought, exercised), rates).total == 24.0
-
-
 def test_rates_have_one_form_in_every_function(tmp_path: Path) -> None:
     """L18: one rate, a list, or the path of a file."""
     path = tmp_path / "rates.toml"
@@ -198,57 +147,6 @@ def test_rates_have_one_form_in_every_function(tmp_path: Path) -> None:
         td.charges(MADE, "no.toml")
     with pytest.raises(TypeError, match="average must be True or False"):
         td.ChargeRate(average=1)  # type: ignore[arg-type]
-
-
-def test_the_first_rate_that_a_trade_meets_applies() -> None:
-    rates = [
-        td.ChargeRate(where={"product": {"I", "M"}}, stt_sell=0.5),
-        td.ChargeRate(where={"quantity__ge": 20}, stt_sell=0.25),
-        td.ChargeRate(),
-    ]
-    assert {row.product: row.stt for row in td.charges(MADE, rates)} == {"I": 2500.0, "C": 5500.0}
-
-
-def test_a_trade_that_no_rate_covers_is_an_error() -> None:
-    rates = [td.ChargeRate(where={"product": "C"})]
-    with pytest.raises(ValueError, match=r"no rate applies to the trade in row 3 .*product 'I'"):
-        td.charges(MADE, rates)
-    with pytest.raises(ValueError, match="no rate applies"):
-        td.charges(MADE, [])
-    assert td.charges(book(), []).total == 0.0
-
-
-def test_an_order_without_a_number_is_an_error() -> None:
-    with pytest.raises(ValueError, match="order_no is missing in row 0"):
-        td.charges(book(trade(1, "B", 1, 1.0, order_no=None)), [RATE])
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"brokerage": -0.1}, ValueError, "brokerage must be finite and at least 0"),
-        ({"stt_buy": 10}, ValueError, "stt_buy is a fraction"),
-        ({"gst": "18 %"}, TypeError, "gst must be a number"),
-        ({"cap": float("nan")}, ValueError, "cap must be finite"),
-        ({"where": "product=I"}, TypeError, "where must be a dict"),
-        ({"stt": 0.001}, TypeError, r"ChargeRate\(\) has no stt=: use stt_buy= and stt_sell="),
-    ],
-)
-def test_a_rate_that_cannot_be_meant_is_refused(
-    given: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        td.ChargeRate(**given)
-
-
-def test_conditions_on_unknown_fields_are_refused() -> None:
-    with pytest.raises(TypeError, match="Trade has no field 'produkt'; did you mean 'product'"):
-        td.ChargeRate(where={"produkt": "I"})
-    with pytest.raises(TypeError, match="quantity takes an int"):
-        td.charges(MADE, [td.ChargeRate(where={"quantity": "I"})])
-    for wrong in ([1], None):
-        with pytest.raises(TypeError, match=r"rates must be one or several td\.ChargeRate"):
-            td.charges(MADE, wrong)  # type: ignore[arg-type]
 
 
 def test_rates_are_read_from_toml(tmp_path: Path) -> None:
@@ -290,41 +188,6 @@ def test_numbers_of_numpy_and_decimal_are_numbers() -> None:
         td.ChargeRate(brokerage=np.bool_(True))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("count", [1, 3, 10])
-def test_no_row_of_a_note_is_below_zero(count: int) -> None:
-    """A levy that a note rounds to 0 is 0 on each of its rows."""
-    rows = [trade(at_, "B", 1, 333.33)._replace(**{ID: str(at_)}) for at_ in range(count)]
-    rates = [td.ChargeRate(stamp_buy=0.00015, exchange=0.0000325)]
-    found = td.charges(book(*rows), rates, rounding="note")
-    whole = td.charges(book(*rows), rates)
-    assert min(row.stamp for row in found) >= 0
-    assert sum(row.stamp for row in found) == round(sum(row.stamp for row in whole))
-
-
-def test_per_lot_needs_the_lots_of_the_trades_that_it_covers_only() -> None:
-    share = trade(1, "B", 100, 1000.0)
-    rates = [td.ChargeRate(where={"product": "I"}, per_lot=5), td.ChargeRate(per_order=1)]
-    future = trade(2, "B", 100, 1000.0, product="I", lot_size=50)
-    assert td.charges(book(share), rates).total == 1.0
-    assert td.charges(book(share, future), rates).total == 11.0
-    spread = future._replace(traded_price=-10.0, trade_value=-1000.0)  # of a negative price
-    assert td.charges(book(spread), rates).total == 10.0
-    for lot in (None, 0, -5):
-        with pytest.raises(ValueError, match=r"per_lot needs .* in row 0"):
-            td.charges(book(future._replace(lot_size=lot)), rates)
-
-
-def test_a_condition_on_the_value_is_one_on_the_value_as_sent() -> None:
-    """A spread of a negative price is charged by its amount, but is another case."""
-    rates = [td.ChargeRate(where={"trade_value__lt": 0}, stt_sell=0.01), td.ChargeRate()]
-    bought, sold = (
-        trade(number, "S", 1, value, order_no="O1", traded_price=value)
-        for number, value in ((1, 50.0), (2, -50.0))
-    )
-    for rows in ((bought, sold), (sold, bought)):
-        assert td.charges(book(*rows), rates).total == 0.5
-
-
 def test_per_lot_has_the_multiplier_of_shares_under_any_id_of_their_isin() -> None:
     """The values prove none: 10 at 10.00 are 137.00."""
     isin: dict[str, Any] = {"isin": "INE009A01021", "lot_size": 10, "traded_price": 10.0}
@@ -337,15 +200,3 @@ def test_per_lot_has_the_multiplier_of_shares_under_any_id_of_their_isin() -> No
             book(*rows), match_by="isin", multipliers={known: 1}, charges=[td.ChargeRate(per_lot=5)]
         )
         assert (result.realised, result.charges) == (1.0, 10.0)
-
-
-@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
-def test_an_order_without_a_value_is_charged_once_for_all_its_kinds() -> None:
-    """Its purchases of C are delivered and squared off; those of I are another kind."""
-    rows = [
-        trade(1, "B", 3, 0.0, order_no="O1"),
-        trade(2, "B", 3, 0.0, order_no="O1", product="I"),
-        trade(3, "S", 2, 20.0, 1, order_no="O2"),
-    ]
-    rates = [td.ChargeRate(where={"squared_off": True}, per_order=20), td.ChargeRate(per_order=20)]
-    assert td.charges(book(*rows), rates).total == 40.0

@@ -83,25 +83,6 @@ def test_accounts_are_rows_of_their_own_and_filter_what_belongs() -> None:
     assert [row.account for row in part.pnl] == ["desk2"]
 
 
-@pytest.mark.parametrize(
-    ("prices", "message"),
-    [
-        (5, "prices must be a mapping or a Series by security_id, a function"),
-        ("closes.csv", "prices must be a mapping"),
-        ([{"day": MONDAY, "price": 1.0}], "prices must have the columns security_id"),
-    ],
-)
-def test_prices_that_cannot_be_meant_are_refused(prices: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        td.daily_pnl(held(), prices=prices)
-
-
-def test_a_price_that_is_given_twice_is_refused() -> None:
-    row = {"day": MONDAY, ID: "10", "price": 1.0}
-    with pytest.raises(ValueError, match="prices has '10' twice on 2026-11-20"):
-        td.daily_pnl(held(), prices=[row, {**row, "price": 2.0}])
-
-
 def test_days_with_a_zone_and_shorts_and_isins() -> None:
     aware = held(5).localize("Asia/Kolkata")
     prices: Callable[..., float] = lambda day, row: 100.0  # noqa: E731

@@ -10,7 +10,6 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
-from tradingdata.analysis.keys import REQUIRED
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
@@ -36,35 +35,6 @@ def test_the_day_is_the_latest_and_its_sums_are_by_hand() -> None:
     assert (delivery.net, intraday.net) == (212.0, 10.0)
     assert (day.realised, day.unrealised, day.charges, day.net) == (80.0, 190.0, 48.0, 222.0)
     assert repr(day).startswith("DayPnl: 2026-11-21: net 222.00, realised 80.00, unrealised 190.00")
-
-
-def test_what_has_no_price_is_in_no_sum() -> None:
-    day = td.day_pnl(TWO_DAYS, prices=lambda row: 130.0 if row.segment == "E" else None)
-    assert [row.product for row in day.unpriced] == ["I"]
-    assert (day.unpriced[0].unrealised, day.unpriced[0].net) == (None, None)
-    assert (day.unrealised, day.net) == (None, None)
-    assert "net unknown (260.00 of what has one), realised 80.00, unrealised unknown" in " ".join(
-        repr(day).split()
-    )
-    priced = day.filter(unrealised__ne=None)
-    assert (priced.unrealised, priced.net) == (180.0, 260.0)
-    assert "without a price: 1" in repr(day)
-    assert len(td.day_pnl(TWO_DAYS).unpriced) == 2
-
-
-def test_a_lot_of_an_unknown_unit_beside_trades_is_refused() -> None:
-    future: dict[str, Any] = {"lot_size": 50, "expiry_date": DAY, "traded_price": 110.0}
-    sale = book(trade(1, "S", 1, 5500.0, **future))
-    key = {name: getattr(sale[0], name) for name in REQUIRED}
-    lot: dict[str, Any] = key | {"quantity": 2, "value": 10_000.0, "expiry_date": DAY}
-    day = td.day_pnl(sale, opening=[lot | {"multiplier": 50}], prices=closing(112.0))
-    assert (day.realised, day.unrealised, day[0].sell_average) == (500.0, 600.0, 110.0)
-    given = td.day_pnl(sale, opening=[lot], prices=closing(112.0), multipliers={"10": 50})
-    assert (given.realised, given.unrealised) == (500.0, 600.0)
-    with pytest.raises(
-        ValueError, match=r"opening lot 0 .* has no multiplier, but trades of it co"
-    ):
-        td.day_pnl(sale, opening=[lot])
 
 
 def test_shorts_may_name_a_product_of_the_day_alone() -> None:

@@ -13,49 +13,12 @@ def ordered(number: int, quantity: float, price: float | None, **more: object) -
     return order(number, None, None, quantity=quantity, price=price, exch_order_time=at(2), **more)
 
 
-def test_latencies_ratio_and_price_of_an_order_in_parts() -> None:
-    (row,) = td.execution_quality(
-        td.OrderBook([ordered(1, 20, 100.05)]),
-        book(
-            trade(1, "B", 4, 400.0, exch_trade_time=at(9)),
-            trade(1, "B", 6, 599.4, exch_trade_time=at(5), trade_no="2"),
-        ),
-    )
-    assert (row.quantity, row.filled, row.fill_ratio, row.fills) == (20, 10, 0.5, 2)
-    assert (row.entered, row.first_fill, row.last_fill) == (at(0), at(5), at(9))
-    assert (row.to_exchange, row.to_first_fill, row.to_last_fill) == (2.0, 3.0, 7.0)
-    assert (row.price, row.average, row.better_by) == (100.05, 99.94, 0.11)
-
-
-@pytest.mark.parametrize(("side", "better"), [("B", -0.5), ("S", 0.5), ("X", None)])
-def test_better_is_cheaper_to_buy_and_dearer_to_sell(side: str, better: float | None) -> None:
-    (row,) = td.execution_quality(
-        td.OrderBook([ordered(1, 10, 100.0, txn_type=side)]), book(trade(1, side, 10, 1005.0))
-    )
-    assert row.better_by == better
-
-
 @pytest.mark.parametrize("price", [0.0, None])
 def test_an_order_without_a_price_has_none_to_be_compared_with(price: float | None) -> None:
     (row,) = td.execution_quality(
         td.OrderBook([ordered(1, 10, price)]), book(trade(1, "B", 10, 1000.0))
     )
     assert (row.price, row.average, row.better_by) == (None, 100.0, None)
-
-
-def test_an_order_without_a_fill() -> None:
-    (row,) = td.execution_quality(td.OrderBook([ordered(1, 10, 100.0)]), book())
-    assert (row.filled, row.fill_ratio, row.fills) == (0, 0.0, 0)
-    assert (row.first_fill, row.to_first_fill, row.average, row.better_by) == (None,) * 4
-    assert row.to_exchange == 2.0
-
-
-def test_legs_are_one_order_and_have_a_price_only_if_they_share_it() -> None:
-    legs = [ordered(1, 10, 100.0, leg_no=1), ordered(1, 5, 100.0, leg_no=2)]
-    (row,) = td.execution_quality(td.OrderBook(legs), book(trade(1, "B", 15, 1500.0)))
-    assert (row.quantity, row.fill_ratio, row.price) == (15.0, 1.0, 100.0)
-    (row,) = td.execution_quality(td.OrderBook([legs[0], ordered(1, 5, 99.0)]), book())
-    assert row.price is None
 
 
 def test_purchases_and_sales_of_a_bracket_order_are_not_averaged() -> None:
@@ -90,19 +53,6 @@ def test_what_is_not_known_is_none() -> None:
     )
     assert (row.quantity, row.fill_ratio, row.entered, row.to_exchange) == (None,) * 4
     assert (row.filled, row.first_fill) == (5, None)
-
-
-def test_books_of_which_one_is_localized_are_refused() -> None:
-    orders, trades = td.OrderBook([ordered(1, 10, 100.0)]), book(trade(1, "B", 10, 1005.0))
-    with pytest.raises(ValueError, match="only one of the books has a time zone"):
-        td.execution_quality(orders, trades.localize("Asia/Kolkata"))
-    zoned = orders.localize("Asia/Kolkata"), trades.localize("Asia/Kolkata")
-    assert td.execution_quality(*zoned)[0].filled == 10
-
-
-def test_a_lost_quantity_is_an_error() -> None:
-    with pytest.raises(ValueError, match="quantity is missing in row 0"):
-        td.execution_quality(td.OrderBook([ordered(1, 10, 1.0)]), book(trade(1, "B", None, 5.0)))
 
 
 def test_the_sandbox_has_latencies_and_no_fill_beyond_its_limit() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import tradingdata as td
-from analysis_samples import DAY, TIME, at, book, on_day, paise, trade, unwarned
+from analysis_samples import DAY, TIME, at, book, on_day, trade, unwarned
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.results import ATTRIBUTES, Problem
 
@@ -29,17 +28,6 @@ BEFORE = trade(1, "B", 10, 10000.0)
 
 def held(result: Any) -> list[tuple[Any, ...]]:
     return [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots]
-
-
-def test_a_split_multiplies_the_quantity_and_keeps_the_value() -> None:
-    both = td.TradeBook([BEFORE, AFTER])
-    result = td.realised_pnl(both, changes=[SPLIT])
-    assert (result.realised, held(result)) == (1000.0, [])
-    (match,) = result.matches
-    assert (match.buy_trade_no, match.quantity, match.held) == ("1", 100, 1)
-    assert td.day_pnl(both, changes=[SPLIT]).realised == 1000.0
-    assert td.realised_pnl(both).realised == -8900.0
-    assert td.realised_pnl(both, day=DAY, changes=[SPLIT]).open_lots[0].quantity == 10
 
 
 def test_a_change_is_applied_once_through_the_opening() -> None:
@@ -100,16 +88,6 @@ def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
     with pytest.warns(td.DataWarning, match="5/9 of one and no whole one"):
         result = td.realised_pnl(book(*bought, *idle), changes=[none])
     assert held(result.filter(**{ID: "10"})) == [("1", 1, 100.0), ("2", 1, 110.0), ("3", 3, 300.0)]
-
-
-def test_a_demerger_makes_two_lots_of_one() -> None:
-    change = td.LotChange(
-        TUESDAY, where={ID: "10"}, ratio=Fraction(1, 2), into={ID: "12", ISIN: "NEW"}, cost=0.33333
-    )
-    sold = on_day([trade(2, "S", 5, 4000.0, **PART), trade(3, "S", 10, 7000.0)], 1)
-    result = td.realised_pnl(book(BEFORE, *sold), changes=[change])
-    assert {row.security_id: row.realised for row in result} == {"12": 666.7, "10": 333.3}
-    assert sum(paise(match.cost) for match in result.matches) == 1000000
 
 
 @pytest.mark.parametrize(
@@ -180,47 +158,6 @@ def test_changes_within_a_day_are_between_its_trades() -> None:
         td.realised_pnl(book(*rows), changes=[td.LotChange(utc, ratio=2)])
 
 
-@pytest.mark.parametrize(("change", "realised"), [((0, 3), 20.0), ((9, 0), 140.0)])
-def test_a_settlement_is_before_a_later_change(change: tuple[int, int], realised: float) -> None:
-    call: dict[str, Any] = {CONTRACT[3]: DAY, CONTRACT[1]: "D"}
-    rows = book(trade(1, "B", 10, 100.0, **call), *on_day([trade(2, "B", 1, 1.0, **OTHER)], 5))
-    changes = [td.LotChange(at(*change), where={ID: "10"}, ratio=2)]
-    settle = {"10": 12.0}
-    found = unwarned(lambda: td.realised_pnl(rows, settle=settle, changes=changes))
-    assert found.realised == realised
-    result = unwarned(lambda: td.realised_pnl(rows, changes=changes))
-    assert [lot.quantity for lot in result.expired] == [20]
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"at": 5}, TypeError, "at must be a date"),
-        ({"at": "18 Nov"}, ValueError, "at must be a date, a time or ISO text, not '18 Nov'"),
-        ({"replace": {PRODUCT: None}}, ValueError, "cannot be replaced by None"),
-        ({"replace": {ID: 5}}, TypeError, ID),
-        ({"into": {}, "cost": "0.2"}, TypeError, "cost must be a number"),
-        ({"into": {}, "cost": True}, TypeError, "cost must be a number"),
-        ({"ratio": 0.5}, TypeError, "ratio must be an int, a Fraction or a pair"),
-        ({"ratio": (1, 0)}, ValueError, "ratio must be above 0"),
-        ({"ratio": True}, TypeError, "ratio must be"),
-        ({"where": {"nope": 1}}, TypeError, "no field 'nope'|no column 'nope'"),
-        ({"where": 1}, TypeError, "where must be a dict"),
-        ({"replace": {"quantity": 1}}, ValueError, "quantity cannot be replaced"),
-        ({"quantity": 0}, ValueError, "quantity must be"),
-        ({"cost": 0.5}, ValueError, "into and cost go together"),
-        ({"into": {}, "cost": 2}, ValueError, "cost is a fraction"),
-        ({"cash": 5.0, "ratio": 3}, ValueError, "cash is paid for a fraction .* ratio of 3 never"),
-        ({"where": {5: 1}}, TypeError, "where must have names of fields as keys, not 5"),
-    ],
-)
-def test_a_change_that_cannot_be_meant_is_refused(
-    given: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        td.LotChange(**{"at": DAY, **given})
-
-
 def test_numbers_of_numpy_are_numbers() -> None:
     given: dict[str, Any] = {
         "where": {ID: "10"},
@@ -261,10 +198,3 @@ def test_names_and_rest_of_a_lot_are_kept() -> None:
     result = td.realised_pnl(td.TradeBook([BEFORE, *later]), changes=[SPLIT])
     first, _ = result.open_lots
     assert (first.symbol, first.time, first.as_of) == ("INFY", BEFORE[TIME], at(0, 1))
-
-
-def test_lots_as_of_a_later_moment_than_a_change_among_the_trades_are_refused() -> None:
-    lot = {name: BEFORE[name] for name in REQUIRED} | {"quantity": 10, "value": 1000.0}
-    lot["as_of"] = at(0, 2)
-    with pytest.raises(ValueError, match=r"as of 2026-11-22 .* after the first trade"):
-        td.realised_pnl(td.TradeBook([BEFORE, AFTER]), opening=[lot], changes=[SPLIT])

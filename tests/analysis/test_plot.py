@@ -326,19 +326,6 @@ def test_a_name_with_dollars_is_drawn_as_written(chart: Any, book: Any) -> None:
     assert html.escape(NAMED, quote=False) in image.getvalue()
 
 
-def test_wrong_arguments_are_refused(books: Any) -> None:
-    orders, trades = books
-    with pytest.raises(ValueError, match="values=True needs trades"):
-        plot.blotter(orders, values=True)
-    with pytest.raises(ValueError, match="y must be one of"):
-        plot.fills(trades, y="price")
-    with pytest.raises(ValueError, match="minutes"):
-        plot.blotter(trades, minutes=0)
-    for call in (plot.pnl_curve, plot.blotter, plot.exposure, plot.fills):
-        with pytest.raises(TypeError, match=f"td.plot.{call.__name__} takes a TradeBook, not list"):
-            call([1, 2])
-
-
 def test_without_matplotlib_the_error_says_what_to_install() -> None:
     script = """
 import sys

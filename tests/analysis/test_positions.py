@@ -72,55 +72,12 @@ def test_odd_floats_add_up_exactly_too(values: tuple[float, float]) -> None:
     assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
 
 
-@pytest.mark.parametrize("values", [(1e300, 1e-7), (5e-324, 1.0)])
-def test_what_128_bits_do_not_hold_is_an_error(values: tuple[float, float]) -> None:
-    made = book(*(trade(n, "B", 1, value) for n, value in enumerate(values)))
-    for calculate in (td.positions, td.realised_pnl):
-        with pytest.raises(OverflowError, match="too large, or have too many decimals"):
-            calculate(made)
-
-
-NEEDED = (*REQUIRED, "txn_type", "quantity", "trade_value")
-
-
-@pytest.mark.parametrize("name", NEEDED)
-@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
-def test_a_missing_value_is_an_error_and_no_zero(calculate: object, name: str) -> None:
-    """A value that was lost would make the position wrong without a sign."""
-    assert callable(calculate)
-    spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0)._replace(**{name: None}))
-    with pytest.raises(ValueError, match=rf"^{name} is missing in row 1 \(trade_no '2'\)"):
-        calculate(spoilt)
-
-
 def test_the_advice_on_a_missing_value_works() -> None:
     spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, None))
     with pytest.raises(ValueError, match="leave them out with") as caught:
         td.positions(spoilt)
     advice = str(caught.value).partition("leave them out with ")[2].strip("`")
     assert td.positions(eval(advice, {"td": td, "trades": spoilt}))[0].buy_quantity == 5
-
-
-@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
-def test_a_code_that_is_neither_side_is_an_error(calculate: object) -> None:
-    assert callable(calculate)
-    with pytest.raises(ValueError, match=r"txn_type is 'BUY' in row 0 .* `buy` and `sell`"):
-        calculate(book(trade(1, "BUY", 5, 50.0)))
-    spoken = book(trade(1, "BUY", 5, 50.0), trade(2, "SELL", 5, 60.0, 1))
-    assert len(calculate(spoken, buy="BUY", sell="SELL")) == 1
-
-
-@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
-def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
-    assert callable(calculate)
-    with pytest.raises(ValueError, match="quantity is 0 in row 0"):
-        calculate(book(trade(1, "B", 0, 50.0)))
-    with pytest.raises(ValueError, match="buy and sell must be two different codes"):
-        calculate(book(), buy="B", sell="B")
-    with pytest.raises(TypeError, match="sell must be text, not NoneType"):
-        calculate(book(), sell=None)
-    with pytest.raises(TypeError, match="trades takes a TradeBook, not DataFrame"):
-        calculate(book().to_pandas())
 
 
 @pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
@@ -155,8 +112,3 @@ def test_positions_are_of_the_days_asked_for() -> None:
     for day, quantity in ((first, 5), (second, 7)):
         made = td.positions(trades, day=day)
         assert (made.days, made[0].buy_quantity) == ((day,), quantity)
-
-
-def test_no_trades_make_no_positions() -> None:
-    assert len(td.positions(book())) == 0
-    assert "Positions: 0 open positions" in repr(td.positions(book()))

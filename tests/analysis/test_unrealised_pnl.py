@@ -7,7 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -69,11 +68,6 @@ def test_a_sum_that_no_float_holds_is_an_error_and_not_infinite() -> None:
         _ = result.unrealised
 
 
-def test_a_price_of_zero_is_a_price() -> None:
-    result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 0, "11": 0.0})
-    assert (result.unrealised, len(result.unpriced)) == (-1150.0 + 4000.0, 0)
-
-
 def test_prices_come_from_a_mapping_a_series_or_a_function() -> None:
     pandas = pytest.importorskip("pandas")
     expected = td.unrealised_pnl(LONG_AND_SHORT, {"10": 108.05, "11": 210.0})
@@ -126,19 +120,6 @@ def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None
         assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
 
 
-@pytest.mark.parametrize("lots", [(None, 50), (0, 50), (1, 50), (50, 1), (None, None), (1, 1)])
-def test_trades_in_different_units_are_refused_whatever_their_lot(lots: tuple[Any, Any]) -> None:
-    trades = book(
-        trade(1, "B", 50, 500.0, traded_price=10.0, lot_size=lots[0]),
-        trade(2, "S", 1, 500.0, 1, traded_price=10.0, lot_size=lots[1]),
-    )
-    for calculate in (td.positions, td.realised_pnl, td.day_pnl):
-        with pytest.raises(ValueError, match=r"price \* 1 in row 0 and .* \* 50 in row 1"):
-            calculate(trades)
-    (row,) = td.positions(trades, multipliers={"10": 50})  # of what the caller has converted
-    assert row.multiplier == 50
-
-
 def test_a_value_of_no_whole_multiple_proves_no_multiplier() -> None:
     trades = book(
         trade(1, "B", 2, 200.0, traded_price=100.0),
@@ -151,47 +132,11 @@ def test_a_value_of_no_whole_multiple_proves_no_multiplier() -> None:
     assert (row.multiplier, row.buy_average) == (1, 122.5)
 
 
-def test_quantities_in_different_units_are_refused() -> None:
-    mixed = book(
-        trade(1, "B", 2, 10000.0, traded_price=100.0, lot_size=50),
-        trade(2, "B", 100, 10000.0, traded_price=100.0, lot_size=50),
-    )
-    for calculate in (td.positions, td.realised_pnl):
-        with pytest.raises(
-            ValueError, match=r"count quantities in different units: .* in row 0 and .* in row 1"
-        ):
-            calculate(mixed)
-    free = book(trade(1, "B", 3, 30.0), trade(2, "B", 3, 30.0, traded_price=0.0))
-    with pytest.raises(ValueError, match=r"trade_value is 30\.0 at a price of 0 in row 1"):
-        td.positions(free)
-    lots = [{**LOT, "multiplier": 50}, {**LOT, "multiplier": 1}]
-    with pytest.raises(ValueError, match="have the multipliers 50 and 1"):
-        td.unrealised_pnl(lots, {"10": 1.0})
-    with pytest.raises(ValueError, match="has the multiplier 1, but other"):
-        td.realised_pnl(mixed[:1], lots[1:])
-
-
 def test_lots_of_both_sides_in_one_security_are_netted() -> None:
     lots = [LOT, {**LOT, "side": "short", "quantity": 10, "value": 1000.0}]
     (row,) = td.unrealised_pnl(lots, {})
     assert (row.quantity, row.value, row.average, row.price) == (0, -100.0, None, None)
     assert (row.market_value, row.unrealised) == (0.0, 100.0)
-
-
-@pytest.mark.parametrize(
-    ("prices", "error", "message"),
-    [
-        (100.0, TypeError, "prices must be a mapping or a Series by security_id, a function"),
-        ([100.0], TypeError, "prices must have the columns security_id and price"),
-        ({10: 100.0}, TypeError, "prices must be by security_id, which is text, not 10"),
-        ({"10": "100"}, ValueError, "must be a finite number, not '100'"),
-        ({"10": True}, ValueError, "must be a finite number, not True"),
-        ({"10": float("inf")}, ValueError, "must be a finite number, not inf"),
-    ],
-)
-def test_what_is_no_price_is_refused(prices: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        td.unrealised_pnl([LOT], prices)
 
 
 def test_series_and_frames_that_are_ambiguous_are_refused() -> None:
@@ -210,14 +155,6 @@ def test_one_security_id_on_two_exchanges_needs_the_exchange() -> None:
         td.unrealised_pnl(lots, {"10": 1.0})
     prices = {("NSE", "E", "10"): 95.0, ("BSE", "E", "10"): 96.0}
     assert [row.price for row in td.unrealised_pnl(lots, prices)] == [96.0, 95.0]
-
-
-def test_unmatched_sales_are_refused() -> None:
-    unmatched = td.realised_pnl(book(trade(1, "S", 1, 1.0)), shorts=False).unmatched
-    with pytest.raises(ValueError, match="lot 0: side must be 'long' or 'short', not 'unmatched'"):
-        td.unrealised_pnl(unmatched, {})
-    with pytest.raises(TypeError, match=r"lots takes lots, not Trade \(lot 0\)"):
-        td.unrealised_pnl(book(trade(1, "S", 1, 1.0)), {})  # type: ignore[arg-type]
 
 
 @given(trades(whole_prices=True), st.dictionaries(st.sampled_from("12"), st.integers(0, 10**6)))
@@ -269,9 +206,3 @@ def test_a_missing_expiry_in_an_index_is_none() -> None:
     day, time = dt.date(2026, 11, 24), dt.datetime(2026, 11, 24)
     with pytest.raises(ValueError, match=r"prices has .* twice"):
         td.day_pnl(rows, prices={("10", day): 1.0, ("10", time): 2.0})
-
-
-def test_a_truth_value_is_no_price() -> None:
-    price: Any = np.bool_(True)
-    with pytest.raises(ValueError, match="must be a finite number"):
-        td.unrealised_pnl([LOT], {"10": price})

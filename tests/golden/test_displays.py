@@ -16,6 +16,7 @@ import pytest
 from rich.cells import cell_len
 
 import tradingdata as td
+from analysis_samples import displayed
 from cases import KEY_OF_C1
 from cases import made as fill
 from golden.samples import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, order, trade
@@ -125,7 +126,7 @@ def shown() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", td.DataWarning)
         found = books()
-        return found | results(found) | odd()
+        return found | results(found) | odd() | displayed()
 
 
 SHOWN = shown()

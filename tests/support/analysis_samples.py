@@ -134,3 +134,38 @@ def on_day(made: list[td.Trade], day: int) -> list[td.Trade]:
     """The trades some days later."""
     later = dt.timedelta(days=day)
     return [row._replace(**{TIME: (row[TIME] or at(0)) + later}) for row in made]
+
+
+def displayed() -> dict[str, Any]:
+    """Results whose rows only some columns tell apart, that are long, or that know little."""
+
+    def row(number: int, side: str, value: float, name: str, **more: Any) -> td.Trade:
+        return trade(number, side, 1, value, number, display_name=name, security_id=name, **more)
+
+    long_name = "A name that is as long as names get"
+    rows = [
+        *(row(1, "B", 100.0, "Flat"), row(2, "S", 100.0, "Flat")),
+        *(row(3, "B", 100.0, long_name), row(4, "S", 150.0, long_name)),
+        *(row(5, "B", 900.0, "Twice", product="I"), row(6, "S", 100.0, "Twice", product="I")),
+        *(row(7, "B", 900.0, "Twice", exchange="BSE"), row(8, "S", 1e3, "Twice", exchange="BSE")),
+    ]
+    mixed, tagged = td.TradeBook(rows), [each._replace(algo_id="slow") for each in rows[:3]]
+    desks = [each._replace(account="desk1") for each in rows]
+    desks += [each._replace(client_id="C2", account="desk2") for each in rows]
+    later = [each._replace(exch_trade_time=at(9, 1)) for each in rows[4:]]
+    names = {f"result-{number}": mixed[:number] for number in (2, 3, 4, 8)}
+    orders = td.OrderBook([order(number, number // 31, 100.0) for number in range(1, 40)])
+    return {
+        **{f"{name}-realised": td.realised_pnl(trades) for name, trades in names.items()},
+        **{f"{name}-positions": td.positions(trades) for name, trades in names.items()},
+        "result-matches": td.realised_pnl(mixed).matches,
+        "result-accounts": td.realised_pnl(td.TradeBook(desks)),
+        "result-two-days": td.realised_pnl(td.TradeBook([*rows[:4], *later])),
+        "result-strategies": td.realised_pnl(td.TradeBook([*tagged, *rows[3:]]), by="algo_id"),
+        "result-long": td.positions(td.TradeBook(row(n, "B", n, f"S{n}") for n in range(1, 31))),
+        "result-sold": td.realised_pnl(mixed[5:], shorts=False),
+        "result-no-trades": td.realised_pnl(td.TradeBook()),
+        "result-no-positions": td.positions(td.TradeBook()),
+        "result-differences": td.reconcile(orders, td.TradeBook()),
+        "result-nothing": td.reconcile(td.OrderBook(), td.TradeBook()),
+    }

@@ -21,12 +21,14 @@ import pytest
 
 import public_names
 import tradingdata as td
+from analysis_samples import DAY, order, trade
 from archiving import clock
 from command_line import Run
 from sample_books import BOOK
 from sample_records import INDIA
 from service import Service as Scripted
 from service import book_reply
+from tradingdata.analysis.keys import REQUIRED
 from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
@@ -49,6 +51,7 @@ CALLS += [
     for error, use, words in CALLS
     if OF_CLIENTS.search(use)
 ]
+LOT = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED} | {"quantity": 5, "value": 50.0}
 BODY = b'{"status":"success","message":"","data":[]}'
 
 
@@ -71,7 +74,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             **{"without_token": td.Client(service.base_url), "HTTPS": "https://api.example.test"},
             **{"table": pa.table({"symbol": ["A"], "other": ["B"]}), "INDIA": INDIA},
             **{"nan": float("nan"), "inf": float("inf"), "dask": td.dask, "sandbox": td.sandbox},
-            **{"NAIVE": naive, "IN_INDIA": naive.replace(tzinfo=INDIA)},
+            **{"NAIVE": naive, "IN_INDIA": naive.replace(tzinfo=INDIA), "DAY": DAY, "LOT": LOT},
+            **{"lot": lambda **fields: LOT | fields},
+            **{"trade": trade, "order": order, "BUY": td.TradeBook([trade(1, "B", 5, 50.0)])},
         }
         client.close()
         asyncio.run(async_client.aclose())
