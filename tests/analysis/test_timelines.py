@@ -154,12 +154,14 @@ def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
             assert abs(float(realised[group]) - amounts[0]) <= ROUNDING
             assert (amounts[1] is None) == (group in unknown)
             assert group in unknown or abs(float(worth[group]) - amounts[1]) <= ROUNDING
-    owed: Counter[Any] = Counter()  # settlements of opening lots do not say whose they are
+    owed: dict[Any, float] = defaultdict(
+        float
+    )  # settlements of opening lots do not say whose they are
     for row in daily:
         owed[row.client_id, row.day] += row.charges
     charged = td.TradeBook([*made.trades, *unwarned(lambda: ledger.settlements)])
-    options: Any = {"per": "trade", "multipliers": {FUTURE[ID]: 1}}
-    for share in unwarned(partial(td.charges, charged, RATES, **options)):
+    options: Any = {"multipliers": {FUTURE[ID]: 1}}
+    for share in unwarned(lambda: td.charges(charged, RATES, per="trade", **options)):
         owed[share.client_id, share.time.date()] -= share.total
     assert [each for each in owed.values() if abs(each) > 1e-5] == []
     totals: dict[Any, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])

@@ -6,7 +6,7 @@ brokerage by executed order. Amounts are whole numbers (or fractions) of a small
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
@@ -135,12 +135,12 @@ def charges(
         rows, names = trades_of_all.rows, [*KEYED, _ORDER_NO, "trade_no", _TIME]
         leads: list[Column] = [(rows, list(shares), names)]
         columns = _columns(shares.values(), bill.unit)
-        return noted(TradeCharges._of_columns(leads, columns, rows.zone), notes)
+        return noted(TradeCharges._of_named(leads, columns, rows.zone), notes)
     sums: dict[Key, Levies] = {}
     for place in bill.places:
         _add(sums.setdefault(place.key, _NOTHING.copy()), place.levies)
     columns = _columns([sums[key] for key in counted.all_keys()], bill.unit)
-    return noted(Charges._of_columns(counted.leading(), columns), notes)
+    return noted(Charges._of_named(counted.leading(), columns), notes)
 
 
 Amount = int | Fraction
@@ -366,12 +366,13 @@ class Bill:
             of_order = _on_values(self._rows, given.order_value)
             averaged = ["stt"] if rate.average else []
             others = [name for name in BY_VALUE if name not in averaged]
-            terms = [
+            terms, of_average = (
                 (_terms(rate, whole, scale, levies, 0), _terms(rate, whole, scale, levies, 1))
                 for levies in (others, averaged)
-            ]
+            )
             gst = whole["gst"] if "brokerage" in rate.gst_on else 0
-            self._rates.append(_Rate(place, rate, given, of_trade, of_order, whole, *terms, gst))
+            conditions = given, of_trade, of_order
+            self._rates.append(_Rate(place, rate, *conditions, whole, terms, of_average, gst))
 
     def _any_has(self, *names: str) -> bool:
         """Returns whether one of the rates has one of these amounts."""
@@ -417,11 +418,11 @@ class Bill:
             for line, row in enumerate(self._row):
                 if row in self._settlements:
                     self._order[line] = -1 - of_keys[line]  # no other order has such a number
-        totals: Counter[int] = Counter()
+        totals: dict[int, Amount] = defaultdict(int)
         for order, value in zip(self._order, self._value, strict=True):
             totals[order] += value
         as_trades = [
-            _core.Trade(row_no=number, trade_value=total / self._value_unit)
+            _core.Trade(row_no=number, trade_value=float(total / self._value_unit))
             for number, total in enumerate(totals.values())
         ]
         rows = _core.from_rows("Trade", as_trades)

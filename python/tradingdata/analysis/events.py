@@ -223,7 +223,9 @@ def on_clock(lots: list[Lot], zone: tzinfo | None) -> list[Lot]:
     moved = []
     for at, lot in enumerate(lots):
         words = {"time": f"lot {at}", "as_of": "as_of of a lot"}
-        times = {name: time for name in words if (time := lot[name]) is not None and time.tzinfo}
+        times = {
+            name: time for name in words if (time := getattr(lot, name)) is not None and time.tzinfo
+        }
         moves = {name: wall_clock(words[name], time, zone) for name, time in times.items()}
         moved.append(lot._replace(**moves) if moves else lot)
     return moved
@@ -305,8 +307,9 @@ class LotChange:
             Lot(**{name: value})  # raises for a value of the wrong type
         if (self.into is None) is not (self.cost is None):
             raise ValueError("into and cost go together: pass both or neither")
-        reads = {"quantity": validate.count, "cost": amount, "cash": amount}
-        for name, read in (reads | {"add": partial(amount, signed=True)}).items():
+        reads: dict[str, Callable[[str, Any], float]] = {"cost": amount, "cash": amount}
+        reads |= {"quantity": validate.count, "add": partial(amount, signed=True)}
+        for name, read in reads.items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read(name, value))
         if self.cost is not None and self.cost > 1:

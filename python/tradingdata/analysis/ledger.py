@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter, sub
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from .. import _core
 from .._core import Groups, Trade
@@ -283,8 +283,8 @@ class Ledger:
     @cached_property
     def issues(self) -> ResultIssues:
         """What the ledger leaves out or could not prove, as in the ``issues`` of a result."""
-        issues: ResultIssues = RealisedPnl._issues_of(self._realised(None)[1])
-        return issues
+        pnl, notes = self._realised(None)
+        return cast("ResultIssues", noted(pnl, notes, warn=False).issues)
 
     def unrealised(self, prices: Prices, at: date | str | None = None) -> UnrealisedPnl:
         """Values open lots at the given prices, before charges.
@@ -460,7 +460,7 @@ class Ledger:
                 held[at] = held_values[at] = 0
         scale = 10**run.decimals
         leads = (run.rows, [first[key] for key in keys], KEY)
-        pnl = RealisedPnl._of_columns(
+        pnl = RealisedPnl._of_named(
             [leads, (run.rows, [last[key] for key in keys], NAMES)],
             {
                 "matched_quantity": quantities,
@@ -555,7 +555,7 @@ class Ledger:
             ],
             "by": run.by(keys),
         }
-        matches = Matches._of_columns(self._columns(trades, keys, cut), columns, run.rows.zone)
+        matches = Matches._of_named(self._columns(trades, keys, cut), columns, run.rows.zone)
         return matches.sort("close_time") if run.settled else matches
 
     def _unmatched(self, cut: _Cut) -> Lots:
@@ -599,7 +599,7 @@ class Ledger:
             "as_of": [as_of] * len(rows),
             "by": run.by(keys),
         }
-        return Lots._of_columns(self._columns(rows, keys, cut), columns, run.rows.zone)
+        return Lots._of_named(self._columns(rows, keys, cut), columns, run.rows.zone)
 
     def _values(self, cut: _Cut, price_of: Lookup) -> UnrealisedPnl:
         """Returns the value of what is open at the end of a cut."""

@@ -135,7 +135,10 @@ def positions(
     cells: list[dict[str, object]] = []
     scale = 10**decimals
     for proof, kind, bought, sold in zip(proofs, kinds, traded[buy], traded[sell], strict=True):
-        cell = {"trades": bought[0] + sold[0], "net_quantity": bought[1] - sold[1]}
+        cell: dict[str, object] = {
+            "trades": bought[0] + sold[0],
+            "net_quantity": bought[1] - sold[1],
+        }
         for side, (_, quantity, value) in (("buy", bought), ("sell", sold)):
             cell[f"{side}_quantity"] = quantity
             cell[f"{side}_value"] = value / scale

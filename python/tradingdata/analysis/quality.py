@@ -185,7 +185,7 @@ def execution_quality(
         "improvement": [None if units is None else units / scale for units in improvements],
     }
     leads = [(rows, first, ORDER_COLUMNS)]
-    return noted(ExecutionQuality._of_columns(leads, columns, rows.zone), notes)
+    return noted(ExecutionQuality._of_named(leads, columns, rows.zone), notes)
 
 
 def _by_order(rows: Slice) -> Slice:

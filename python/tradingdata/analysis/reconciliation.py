@@ -225,7 +225,7 @@ def compared(
         strict=False,
     )
     findings = list(starmap(_finding, facts))
-    result = Reconciliation._of_columns(leads, {"finding": findings, **_amounts(units, *columns)})
+    result = Reconciliation._of_named(leads, {"finding": findings, **_amounts(units, *columns)})
     result.other_days = total - len(fills)
     notes = []
     for proof, *lead in zip(proofs, *leads, strict=True):

@@ -130,12 +130,12 @@ class ResultTable(Table[Record]):
         """Returns a table of rows by name; ``leads`` are the columns before those of the rows."""
         rows = list(rows)
         names = list(rows[0]) if rows else kinds_of(cls._row)
-        return cls._of_columns(
+        return cls._of_named(
             leads if rows else (), {name: [row[name] for row in rows] for name in names}
         )
 
     @classmethod
-    def _of_columns(
+    def _of_named(
         cls, leads: Sequence[Column], columns: Mapping[str, Column], zone: tzinfo | None = None
     ) -> Self:
         """Returns a table of the first columns in their order and of the others by name.
