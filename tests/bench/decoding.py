@@ -161,17 +161,6 @@ def _ours(convert: str) -> Make:
     return lambda body: lambda: getattr(DECODERS["tradingdata"]("Trade").decode(body), convert)()
 
 
-def _columns(body: bytes) -> Run:
-    """A list a column out of typed Structs of msgspec."""
-    decode, names = DECODERS["msgspec"]("Trade").decode, fields("Trade")
-
-    def columns() -> dict[str, list[Any]]:
-        records = decode(body)
-        return {name: [getattr(one, name) for one in records] for name in names}
-
-    return columns
-
-
 def _arrow_table(body: bytes) -> Run:
     """pyarrow's JSON reader: the envelope is one line to it, and dates are cast from text."""
     arrow, reader = peer("pyarrow"), peer("pyarrow.json")
@@ -222,22 +211,15 @@ def pandas_read_json(body: bytes) -> Run:
     return lambda: peer("pandas").read_json(io.BytesIO(array), dtype=types, **options)
 
 
-def pandas_from_columns(body: bytes) -> Run:
-    frame, columns = peer("pandas").DataFrame, _columns(body)
-    types = _pandas_types("datetime64[us]", "timestamp", "date")
-    return lambda: frame(columns()).astype(types)
-
-
 def pandas_from_arrow(body: bytes) -> Run:
     table, types = _arrow_table(body), _pandas_types("datetime64[us]", "date")
     return lambda: table().to_pandas(date_as_object=False).astype(types)
 
 
-def _polars_schema(*, times_as_text: bool) -> dict[str, Any]:
+def _polars_schema() -> dict[str, Any]:
+    """The types with times as text."""
     polars = peer("polars")
     types = {"integer": polars.Int64, "number": polars.Float64}
-    times = {"timestamp": polars.Datetime("us"), "date": polars.Date}
-    types |= {} if times_as_text else times
     return {name: types.get(kind, polars.String) for name, kind in fields("Trade").items()}
 
 
@@ -250,7 +232,7 @@ def _polars_times() -> list[Any]:
 
 def polars_read_json(body: bytes) -> Run:
     polars, times = peer("polars"), _polars_times()
-    row = polars.Struct(_polars_schema(times_as_text=True))
+    row = polars.Struct(_polars_schema())
     schema = {"data": polars.List(row), "message": polars.String, "status": polars.String}
     rows = polars.col("data").explode(keep_nulls=False, empty_as_null=False).struct.unnest()
     return lambda: polars.read_json(body, schema=schema).select(rows).with_columns(times)
@@ -258,14 +240,8 @@ def polars_read_json(body: bytes) -> Run:
 
 def polars_from_dicts(body: bytes) -> Run:
     from_dicts, loads = peer("polars").from_dicts, peer("orjson").loads
-    schema, times = _polars_schema(times_as_text=True), _polars_times()
+    schema, times = _polars_schema(), _polars_times()
     return lambda: from_dicts(loads(body)["data"], schema=schema).with_columns(times)
-
-
-def polars_from_columns(body: bytes) -> Run:
-    frame, columns = peer("polars").DataFrame, _columns(body)
-    schema = _polars_schema(times_as_text=False)
-    return lambda: frame(columns(), schema=schema)
 
 
 def polars_from_arrow(body: bytes) -> Run:
@@ -276,7 +252,6 @@ def polars_from_arrow(body: bytes) -> Run:
 PANDAS: dict[str, Make] = {
     "tradingdata": _ours("to_pandas"),
     "orjson, DataFrame, to_datetime": pandas_from_dicts,
-    "msgspec, columns, DataFrame": pandas_from_columns,
     "pandas.read_json": pandas_read_json,
     "pyarrow.json, to_pandas": pandas_from_arrow,
 }
@@ -284,7 +259,6 @@ POLARS: dict[str, Make] = {
     "tradingdata": _ours("to_polars"),
     "polars.read_json": polars_read_json,
     "orjson, from_dicts": polars_from_dicts,
-    "msgspec, columns, DataFrame": polars_from_columns,
     "pyarrow.json, from_arrow": polars_from_arrow,
 }
 
