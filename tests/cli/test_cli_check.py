@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from command_line import Ran, account, on_terminal, run_here
+from command_line import Ran, Run, Screen, account, on_terminal, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
 from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service as Sandbox
@@ -114,3 +114,13 @@ def test_a_narrow_terminal_keeps_the_columns_of_the_report(sandbox: Sandbox) -> 
     assert begun == STEPS[:3]
     assert all(line[:16].isspace() and line[16] != " " for line in lines if line[0] == " ")
     assert len(lines) > len(begun)
+
+
+def test_an_address_is_not_broken(
+    sandbox: Sandbox, run: Run, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{sandbox.base_url}/{'x' * 60}"
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", url)
+    shown = screen(50)
+    run("check")
+    assert url in shown.getvalue()

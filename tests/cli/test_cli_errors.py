@@ -153,12 +153,13 @@ def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, service: Scripted
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
-    service.script(then=book_reply([trades(1)[0] | {"traded_price": "MKT"}]))
+    lost = dict.fromkeys(("traded_price", "quantity", "trade_value", "lot_size", "tick_size"), "-")
+    service.script(then=book_reply([trades(1)[0] | lost]))
     ran = run("trades", "-f", "csv")
     assert ran.code == Code.OK
-    assert re.search("^issue: traded_price: .* lost", ran.err)
-    assert ran.err.count("\n") == 1
-    assert "traded_price" in refused(run, Code.DATA, "trades", "--strict")
+    assert re.search("^issue: traded_price: .* lost", ran.err, re.MULTILINE)
+    assert ran.err.count("\n") == len(lost)
+    assert "quantity" in refused(run, Code.DATA, "trades", "--strict")
 
 
 def test_a_missing_library_of_a_format_is_reported_with_its_pip_command(

@@ -59,6 +59,7 @@ def test_a_pipe_gets_no_control_character(service: Service, run: Run, command: s
     assert ran.code == Code.OK, ran.err
     assert controls(ran.text + ran.err) == set()
     assert "\x1b" not in ran.text + ran.err
+    assert "--extra" not in command or "second line" in ran.text.partition("\n")[0]
 
 
 @pytest.mark.parametrize("command", ["orders -c symbol,status --extra", "trades --extra", "watch"])

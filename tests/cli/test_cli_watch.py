@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -246,6 +247,14 @@ def test_a_command_that_hangs_is_stopped(
     monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
     ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 3
+
+
+def test_a_command_may_take_half_a_minute(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hanging(*_: object, timeout: float, **options: object) -> None:
+        raise subprocess.TimeoutExpired("x", timeout)
+
+    monkeypatch.setattr("subprocess.run", hanging)
+    assert run(*WATCH, "--on-change", "x").err == "--on-change: stopped after 30 s\n" * 3
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
