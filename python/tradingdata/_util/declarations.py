@@ -58,21 +58,21 @@ def publish(kinds: Iterable[object], module: str) -> None:
                 kind.__reduce__ = _reduce_tuple  # type: ignore[assignment]
 
 
-def _reduce_tuple(values: tuple[Any, ...]) -> Reduced:
+def _reduce_tuple(values: tuple[object, ...]) -> Reduced:
     return reduced("tuple", type(values), *values)
 
 
-def restored_tuple(kind: type[Any], *values: Any) -> Any:
+def restored_tuple(kind: Callable[..., object], *values: object) -> object:
     """Restores a named tuple from its pickle."""
     return kind(*values)
 
 
-def reduced(kind: str, *state: Any) -> Reduced:
+def reduced(kind: str, *state: object) -> Reduced:
     """Returns what ``__reduce__`` returns."""
     return restore, (FORMAT, kind, *state)
 
 
-def restore(version: int, kind: str, *state: Any) -> Any:
+def restore(version: int, kind: str, *state: object) -> object:
     """Restores an object from its pickle.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from .validate import shown
@@ -50,7 +50,7 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
     return tz if offset is None else timezone(offset)
 
 
-def checked_zone(name: str, value: Any) -> Any:
+def checked_zone(name: str, value: str | tzinfo | None) -> tzinfo | None:
     """Returns the zone of an argument, as ``zone_from``. An unknown one is a ConfigurationError."""
     try:
         return zone_from(value)

@@ -11,7 +11,7 @@ import re
 from datetime import date, datetime, time
 from functools import lru_cache, wraps
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from .. import _core
 from ..errors import ConfigurationError
@@ -56,7 +56,7 @@ def flag(name: str, value: object) -> bool:
     return value
 
 
-def hook(name: str, value: Any) -> Any:
+def hook(name: str, value: Kind) -> Kind:
     """Returns a callable."""
     if not callable(value):
         raise TypeError(f"{name} must be a function, not {shown(value)}")
@@ -112,7 +112,7 @@ def _from_iso(kind: type[Moment], value: object, problem: str) -> Moment:
         raise ValueError(problem) from None
 
 
-def path(name: str, value: Any) -> str:
+def path(name: str, value: str | bytes | os.PathLike[str]) -> str:
     """Returns a path as text, ``~`` and ``~user`` replaced by that home folder, as a shell does.
 
     Every path that a user names goes through this. Refuses numbers: ``open`` takes them for file

@@ -26,7 +26,7 @@ from .issues import (
     response_issues,
     warn_of_lost,
 )
-from .response import Response
+from .response import Facts, Response
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
@@ -319,9 +319,9 @@ class Book(Table[Record]):
     def __reduce__(self) -> Reduced:
         return reduced("book", type(self), *self._packed(), not self._rows.masked)
 
-    def _packed(self) -> tuple[dict[str, Any], bytes, tzinfo | None]:
+    def _packed(self) -> tuple[Facts, bytes, tzinfo | None]:
         """Returns the metadata of the book, its body or else its rows, and its time zone."""
-        facts: dict[str, Any] = {"record": self._record, "masked": self._rows.masked}
+        facts: Facts = {"record": self._record, "masked": self._rows.masked}
         # Masking rewrites personal values, so decoding the masked body misses some of the issues.
         facts["issues"] = [list(issue) for issue in self.issues]
         if self.response is None:
@@ -332,7 +332,7 @@ class Book(Table[Record]):
 
     @classmethod
     def _unpacked(
-        cls, facts: dict[str, Any], body: bytes, zone: tzinfo | None, keep_personal_data: bool
+        cls, facts: Facts, body: bytes, zone: tzinfo | None, keep_personal_data: bool
     ) -> Self:
         """Restores a book from the result of ``_packed``."""
         response = None
@@ -466,7 +466,7 @@ class Books(NamedTuple):
 AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 
-def restored_book(kind: type[AnyBook], *state: Any) -> AnyBook:
+def restored_book(kind: type[AnyBook], *state: Never) -> AnyBook:
     """Restores a book from its pickle."""
     return kind._unpacked(*state)
 

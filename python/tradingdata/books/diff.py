@@ -294,8 +294,8 @@ def _by_key(
     return matches, sorted(row for left in known.values() for row in left)
 
 
-def _rows_by(keys: Iterable[Any]) -> defaultdict[Any, list[int]]:
-    rows: defaultdict[Any, list[int]] = defaultdict(list)
+def _rows_by(keys: Iterable[Identity]) -> defaultdict[Identity, list[int]]:
+    rows: defaultdict[Identity, list[int]] = defaultdict(list)
     for row, key in enumerate(keys):
         rows[key].append(row)
     return rows
@@ -353,7 +353,7 @@ def _fit(
     # facts.
     second = len(keys[0])
     for place, length in (0, second), (second, second + len(facts)):
-        rows_with: defaultdict[Any, list[int]] = defaultdict(list)
+        rows_with: defaultdict[object, list[int]] = defaultdict(list)
         for row, values in was.items():
             rows_with[values[place]].append(row)
         for row, values in zip(rows, now, strict=True):

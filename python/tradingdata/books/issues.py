@@ -202,7 +202,7 @@ def _numbers(pair: str) -> list[float] | None:
 
 def _of_row_numbers(book: Slice) -> list[Finding]:
     rows = [(row, number) for row, (number,) in _rows(book, "row_no") if number is not None]
-    first: dict[Any, int] = {}
+    first: dict[int, int] = {}
     for row, number in rows:
         first.setdefault(number, row)
     again = [(row, number) for row, number in rows if first[number] != row]

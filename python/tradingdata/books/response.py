@@ -9,6 +9,9 @@ from .._core import Slice
 from .._util.declarations import Reduced, reduced
 from ..display import counted
 
+Facts = dict[str, Any]
+"""What is known of a response or of a book, by name, as files and pickles have it."""
+
 
 class _Body(NamedTuple):
     """The body of a restored response, which has no rows."""
@@ -85,7 +88,7 @@ class Response:
 
         return hashlib.sha256(self.content).hexdigest()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Returns everything except the content, by name."""
         return {name: getattr(self, name) for name in Response.__slots__[1:-1]}
 
@@ -107,6 +110,6 @@ class Response:
         return f"<Response {status}{account} {size:,} bytes, {counted(self.attempts, 'attempt')}>"
 
 
-def restored_response(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
+def restored_response(content: bytes, masked: bool, facts: Facts) -> Response:
     """Restores a response from its pickle."""
     return Response(_Body(content, masked), **facts)

@@ -15,6 +15,7 @@ from .._util.platform import whole_file
 from .._util.time_zones import zone_as_text, zone_of_text
 from ..table.rows import row_type
 from ..table.selection import parquet_library
+from .response import Facts
 
 _VERSION = 2
 # The metadata are the last member, so that the body around them stays as it was received. JSON
@@ -40,7 +41,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
 
 def write(
     path: str | os.PathLike[str],
-    facts: dict[str, Any],
+    facts: Facts,
     body: bytes,
     zone: tzinfo | None,
     *,
@@ -60,7 +61,7 @@ def write(
 
 def read(
     path: str | os.PathLike[str], book: str, record: str
-) -> tuple[dict[str, Any], bytes, tzinfo | None]:
+) -> tuple[Facts, bytes, tzinfo | None]:
     """Returns the arguments of ``write``.
 
     Raises:
@@ -197,6 +198,6 @@ def _check_columns(
         )
 
 
-def _digest(facts: dict[str, Any]) -> str:
+def _digest(facts: Facts) -> str:
     text = json.dumps(facts, sort_keys=True, default=datetime.isoformat)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -16,7 +16,7 @@ import click
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
-from .parameters import Group, option
+from .parameters import Given, Group, option
 from .terminal import Code, code_of, for_a_terminal, problem
 
 PROGRAM = "tradingdata"
@@ -78,7 +78,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
     expose_value=False,
     callback=_show_versions,
 )
-def program() -> None:
+def program(_: Given) -> None:
     """Trade book, order book and stock search of the Trading Data Service.
 
     Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile

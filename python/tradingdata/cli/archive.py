@@ -43,7 +43,7 @@ _range = together(
 
 
 @click.group(cls=Group)
-def archive() -> None:
+def archive(_: Given) -> None:
     """Keep every day's books in an archive.
 
     The service clears its order book after the session.
@@ -55,22 +55,23 @@ def archive() -> None:
     """
 
 
-def open_archive(given: Given, path: str) -> Archive:
+def open_archive(given: Given) -> Archive:
     """Opens an existing archive; never creates one."""
     from tradingdata.archive import Archive
 
+    path = given["path"] if "path" in given else given["archive"]
     closed = [day.strip() for day in (given.get("holidays") or "").split(",") if day.strip()]
     keep = given.get("keep_personal_data", False)
     return fitting(lambda: Archive(path, create=False, keep_personal_data=keep, holidays=closed))
 
 
-def read_days(given: Given, path: str, name: str, *arguments: Any) -> Any:
+def read_days(given: Given, name: str, *arguments: object) -> Any:
     """Returns the result of a method of an archive for some days.
 
     Missing days are an error, or with ``--missing-ok`` a warning on standard error.
     """
-    work = getattr(open_archive(given, path), name)
-    work = partial(work, *arguments, given["start"], given["end"], **_only(given["account"]))
+    work = getattr(open_archive(given), name)
+    work = partial(work, *arguments, given["start"], given["end"], **_account(given))
     try:
         return received(lambda: fitting(work))
     except ArchiveError as error:
@@ -82,8 +83,8 @@ def read_days(given: Given, path: str, name: str, *arguments: Any) -> Any:
     return received(lambda: fitting(partial(work, missing_ok=True)))
 
 
-def _only(account: str | None) -> dict[str, Any]:
-    return {} if account is None else {"account": account}
+def _account(given: Given) -> Given:
+    return {} if given["account"] is None else {"account": given["account"]}
 
 
 @archive.command
@@ -92,7 +93,7 @@ def _only(account: str | None) -> dict[str, Any]:
 @option("--tz ZONE", "Time zone of the days (Asia/Kolkata).")
 @option("--existing", "Fail if there is no archive, as on a disk that is not mounted.")
 @parameters.keep_personal_data
-def fetch(path: str, tz: str | None, existing: bool, **given: Any) -> None:
+def fetch(given: Given) -> None:
     """Fetch and keep today's orders and trades.
 
     For a cron job after the close. Fetches both books even if one fails, and logs each response
@@ -104,13 +105,13 @@ def fetch(path: str, tz: str | None, existing: bool, **given: Any) -> None:
     """
     from tradingdata.archive import Archive
 
-    keep = given["keep_personal_data"]
-    books = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep, create=not existing))
+    options = {"keep_personal_data": given["keep_personal_data"], "create": not given["existing"]}
+    books = fitting(lambda: Archive(given["path"], tz=given["tz"], **options))
     with client_of(given, "keep_personal_data") as client:
         try:
             fetched = received(lambda: books.fetch(client))
         except ArchiveError as error:
-            _rescue(error, path)
+            _rescue(error, given["path"])
             raise
     for entry in fetched:
         _report(f"{entry.book:<6}  {', '.join(map(str, entry.days))}  ", entry, "row")
@@ -145,7 +146,7 @@ def _rescue(error: ArchiveError, archive: str) -> None:
 )
 @parameters.keep_personal_data
 @option("--account LABEL", "Account of the books, if the files do not name it.")
-def add(path: str, saved: tuple[Path, ...], keep_personal_data: bool, account: str | None) -> None:
+def add(given: Given) -> None:
     """Add books that were saved to files.
 
     Rows that were stored before are not stored again.
@@ -156,10 +157,11 @@ def add(path: str, saved: tuple[Path, ...], keep_personal_data: bool, account: s
     """
     from tradingdata.archive import Archive
 
-    books = [_load(file, keep_personal_data) for file in saved]
-    target = Archive(path, keep_personal_data=keep_personal_data)
+    saved, keep = given["saved"], given["keep_personal_data"]
+    books = [_load(file, keep) for file in saved]
+    target = Archive(given["path"], keep_personal_data=keep)
     for file, book in zip(saved, books, strict=True):
-        entry = fitting(partial(target.add, book, **_only(account)))
+        entry = fitting(partial(target.add, book, **_account(given)))
         _report(f"{file}: ", entry, entry.book.removesuffix("s"))
 
 
@@ -175,7 +177,7 @@ _book_options = together(_stored, parameters.selection, parameters.book_output, 
 
 @archive.command
 @_book_options
-def trades(**given: Any) -> None:
+def trades(given: Given) -> None:
     """Show the trades of some days, or save them.
 
     Shows the newest state of each. A day that was never fetched is an error, so that it is not
@@ -185,12 +187,12 @@ def trades(**given: Any) -> None:
     tradingdata archive trades books 2026-11-20
     tradingdata archive trades books -o all.parquet
     """
-    book_destination("Trade", given).take(read_days(given, given["path"], "trades"))
+    book_destination("Trade", given).take(read_days(given, "trades"))
 
 
 @archive.command
 @_book_options
-def orders(**given: Any) -> None:
+def orders(given: Given) -> None:
     """Show the orders of some days, or save them.
 
     Shows the newest state of each. A day that was never fetched is an error, so that it is not
@@ -200,7 +202,7 @@ def orders(**given: Any) -> None:
     tradingdata archive orders books 2026-11-20
     tradingdata archive orders books -o all.parquet
     """
-    book_destination("Order", given).take(read_days(given, given["path"], "orders"))
+    book_destination("Order", given).take(read_days(given, "orders"))
 
 
 @archive.command
@@ -210,7 +212,7 @@ def orders(**given: Any) -> None:
 @account
 @holidays
 @option("--after TIME", "Count only fetches at this time of day or later.")
-def missing(path: str, start: str, end: str | None, after: str | None, **given: Any) -> Code | None:
+def missing(given: Given) -> Code | None:
     """Show weekdays without a fetch.
 
     A day counts as missing if one of the two books was not fetched. Ends with 9 if there are any,
@@ -220,9 +222,9 @@ def missing(path: str, start: str, end: str | None, after: str | None, **given: 
     tradingdata archive missing books 2026-11-01 2026-11-20
     tradingdata archive missing books 2026-11-09 2026-11-13 --holidays 2026-11-10 --after 15:30
     """
-    books = open_archive(given, path)
-    last = end or max(start, str(datetime.now(books.tz).date()))
-    gaps = fitting(lambda: books.missing(start, last, after=after, **_only(given["account"])))
+    books, start = open_archive(given), given["start"]
+    last = given["end"] or max(start, str(datetime.now(books.tz).date()))
+    gaps = fitting(lambda: books.missing(start, last, after=given["after"], **_account(given)))
     if not gaps:
         return None
     rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in gaps]
@@ -235,7 +237,7 @@ def missing(path: str, start: str, end: str | None, after: str | None, **given: 
 @click.argument("query", metavar="QUERY", help="An SQL query (DuckDB).")
 @parameters.output
 @_range
-def sql(path: str, query: str, **given: Any) -> None:
+def sql(given: Given) -> None:
     """Query the archive in SQL.
 
     The views trades, orders, order_states and fetches have the days asked for. The first three have
@@ -245,31 +247,31 @@ def sql(path: str, query: str, **given: Any) -> None:
     tradingdata archive sql books "SELECT received_at, day, book, rows, error FROM fetches"
     tradingdata archive sql books "SELECT day, count(*) FROM trades GROUP BY day"
     """
-    Destination(given).take(read_days(given, path, "sql", query))
+    Destination(given).take(read_days(given, "sql", given["query"]))
 
 
 @archive.command
 @_stored
-def verify(path: str, **given: Any) -> None:
+def verify(given: Given) -> None:
     """Verify every file.
 
     Examples:
     tradingdata archive verify books
     """
-    rows = counted(open_archive(given, path).verify(), "row")
+    rows = counted(open_archive(given).verify(), "row")
     write_out(f"{rows} verified\n".encode())
 
 
 @archive.command
 @_stored
 @click.argument("to", metavar="FOLDER", help="A folder, new or empty.")
-def copy(path: str, to: str, **given: Any) -> None:
+def copy(given: Given) -> None:
     """Copy the archive to another folder.
 
     Examples:
     tradingdata archive copy books /mnt/backup/books
     """
-    copied = fitting(lambda: open_archive(given, path).copy(to))
+    copied = fitting(lambda: open_archive(given).copy(given["to"]))
     write_out(f"{counted(copied.verify(), 'row')} copied and verified\n".encode())
 
 
@@ -277,7 +279,7 @@ def copy(path: str, to: str, **given: Any) -> None:
 @_stored
 @click.argument("label", metavar="LABEL", help="The account's label.")
 @option("--yes", "Do not ask.")
-def erase(path: str, label: str, yes: bool, **given: Any) -> None:
+def erase(given: Given) -> None:
     """Erase everything of an account.
 
     Its rows, its responses and its label. Backups keep them: erase them too.
@@ -285,8 +287,8 @@ def erase(path: str, label: str, yes: bool, **given: Any) -> None:
     Examples:
     tradingdata archive erase books desk1 --yes
     """
-    books = open_archive(given, path)
-    if not yes:
+    books, label = open_archive(given), given["label"]
+    if not given["yes"]:
         click.confirm(f"Erase everything of {label} in {books.path}?", abort=True, err=True)
     erased = counted(fitting(lambda: books.erase(label)), "response")
     write_out(f"{erased} erased\n".encode())

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from textwrap import wrap
-from typing import Any
 
 import click
 
@@ -30,7 +29,7 @@ _book_options = parameters.together(
 
 @click.command(cls=Command)
 @_book_options
-def trades(**given: Any) -> None:
+def trades(given: Given) -> None:
     """Show the trade book, or save it to a file.
 
     Examples:
@@ -44,7 +43,7 @@ def trades(**given: Any) -> None:
 
 @click.command(cls=Command)
 @_book_options
-def orders(**given: Any) -> None:
+def orders(given: Given) -> None:
     """Show the order book, or save it to a file.
 
     Examples:
@@ -67,7 +66,7 @@ def _show_book(call: str, record: str, given: Given) -> None:
 @click.argument("query", metavar="QUERY", help="Company name, NSE symbol or BSE code.")
 @_book_options
 @option("--page-size N", "Number of stocks to request per page.", COUNT)
-def search(query: str, page_size: int | None, **given: Any) -> None:
+def search(given: Given) -> None:
     """Search the stocks of NSE and BSE.
 
     Reads all pages; with --limit, unless --where or --sort need all, only the first ones. Needs no
@@ -81,7 +80,8 @@ def search(query: str, page_size: int | None, **given: Any) -> None:
     destination = book_destination("Stock", given)
     with client_of(given, *_CARE, token=False) as client:
         most = None if given["where"] or given["sort"] else given["limit"]
-        matches = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
+        options = {"max_items": most, "page_size": given["page_size"]}
+        matches = fitting(lambda: client.search(given["query"], **options))
         book = received(matches.all)
     destination.take(book)
     doubt = matches._warning  # `received` silences the warning
@@ -96,7 +96,7 @@ _SYMBOL = "Exact NSE symbol or BSE code; or an ISIN, if the service finds it."
 @click.argument("identifier", metavar="SYMBOL", help=_SYMBOL)
 @parameters.connection
 @parameters.book_output
-def stock(identifier: str, **given: Any) -> None:
+def stock(given: Given) -> None:
     """Show one stock, field by field.
 
     Needs no token.
@@ -107,15 +107,15 @@ def stock(identifier: str, **given: Any) -> None:
     tradingdata stock TCS --format json
     """
     destination = book_destination("Stock", given)
-    fitting(lambda: words("SYMBOL", identifier, takes=TAKES))
+    fitting(lambda: words("SYMBOL", given["identifier"], takes=TAKES))
     with client_of(given, token=False) as client:
-        listed = client.stock(identifier)
+        listed = client.stock(given["identifier"])
     destination.take_one(StockList([listed]))
 
 
 @click.command(cls=Command)
 @parameters.connection
-def check(**given: Any) -> int:
+def check(given: Given) -> int:
     """Check settings, network and token.
 
     Prints a line each for settings, search and token. A line that fails says what to do, and the
@@ -163,7 +163,7 @@ def _step(name: str, work: Callable[[], str]) -> Code:
 
 
 @click.command(cls=Command)
-def profiles() -> None:
+def profiles(_: Given) -> None:
     """Show the profiles.
 
     Shows addresses, accounts and where the tokens are, but no token. To add a profile, edit the
@@ -190,7 +190,7 @@ def profiles() -> None:
 
 
 @click.command(cls=Command)
-def demo() -> None:
+def demo(_: Given) -> None:
     """Show the calls on a simulated trading day.
 
     Needs no account and no network.
@@ -215,7 +215,7 @@ _MOST_DIGITS = 4  # of a number of accounts
 @option("--speed N", _SPEED, float)
 @option("--accounts N|A,B,...", _ACCOUNTS, default="1")
 @option("--orders N", "Number of orders of each account in the day.", int, default=200)
-def sandbox(accounts: str, **given: Any) -> None:
+def sandbox(given: Given) -> None:
     """Run a simulated service on this computer.
 
     Runs until Ctrl-C. Paste the two lines that it prints into another terminal to use it there.
@@ -231,11 +231,12 @@ def sandbox(accounts: str, **given: Any) -> None:
     from tradingdata._util.platform import ending_signals, set_variable
     from tradingdata.sandbox import start
 
+    accounts = given["accounts"]
     if accounts.isdigit() and len(accounts) > _MOST_DIGITS:
         raise UsageError("--accounts takes a number below 10,000, or labels")
     labels = int(accounts) if accounts.isdigit() else accounts.split(",")
     try:
-        service = fitting(lambda: start(**given, accounts=labels))
+        service = fitting(lambda: start(**{**given, "accounts": labels}))
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise

@@ -30,11 +30,13 @@ Given = Mapping[str, Any]
 
 
 class Command(click.Command):
-    """A command, whose function's docstring is its help and may end with examples."""
+    """A command: a function of its options, whose docstring is the help and ends with examples."""
 
-    def __init__(self, name: str | None, *, help: str | None = None, **settings: Any) -> None:
-        text, _, examples = cleandoc(help or "").partition("\n\nExamples:\n")
-        super().__init__(name, help=text, **settings)
+    def __init__(
+        self, name: str, *, callback: Callable[[Given], object], help: str, **settings: Any
+    ) -> None:
+        text, _, examples = cleandoc(help).partition("\n\nExamples:\n")
+        super().__init__(name, help=text, callback=lambda **given: callback(given), **settings)
         self._examples = [line.strip() for line in examples.splitlines()]
         traceback = "Show the traceback of an error."  # read where errors are reported
         debug = click.Option(["--debug"], is_flag=True, expose_value=False, help=traceback)

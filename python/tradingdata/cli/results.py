@@ -23,6 +23,7 @@ from .parameters import AMOUNT, PATH, Command, Given, client_of, option, receive
 from .terminal import Code, DataError, UsageError, fitting, for_a_terminal
 
 if TYPE_CHECKING:
+    from tradingdata.analysis.results import ResultTable
     from tradingdata.books.book import OrderBook, TradeBook
 
 _options = together(
@@ -82,7 +83,9 @@ class Calculation:
                 orders, trades = error.books
         return self._choice.apply(orders), trades
 
-    def show(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> int:
+    def show(
+        self, work: Callable[..., ResultTable[Any]], *arguments: object, **options: object
+    ) -> int:
         """Writes a result; unusable trades are an error of the data, not of the user."""
         options |= {name: self._given[name] for name in ("buy", "sell") if name in self._given}
         try:
@@ -94,7 +97,7 @@ class Calculation:
 
     def _read(self, name: str, call: str = "") -> Any:
         if self._given["archive"] is not None:
-            return archive.read_days(self._given, self._given["archive"], name)
+            return archive.read_days(self._given, name)
         with client_of(self._given) as client:
             return received(getattr(client, call))
 
@@ -114,7 +117,7 @@ class Calculation:
 @parameters.where
 @_sides
 @_day
-def positions(**given: Any) -> int:
+def positions(given: Given) -> int:
     """Show the net position in each security.
 
     Adds up the trades, or those of --day, by account, security and product, before charges.
@@ -156,7 +159,7 @@ _DAILY = "Show each day, whose net adds up; needs --prices with the column day."
 @option("--match-by FIELD", _MATCH_BY, default="security_id")
 @option("--by FIELD", _BY)
 @option("--daily", _DAILY)
-def pnl(shorts: str, daily: bool, **given: Any) -> int:
+def pnl(given: Given) -> int:
     """Show the realised profit and loss.
 
     Matches trades first in, first out. A trade closes open lots of the other side; what remains of
@@ -172,6 +175,7 @@ def pnl(shorts: str, daily: bool, **given: Any) -> int:
     tradingdata pnl --archive books --day latest
     tradingdata pnl --archive books --prices closes.csv --daily --by algo_id
     """
+    shorts, daily = given["shorts"], given["daily"]
     if (field := given["match_by"]) not in ("security_id", "isin"):
         raise UsageError(f"--match-by takes security_id or isin, not {validate.shown(field)}")
     if daily and (given["prices"] is None or given["day"] is not None):
@@ -180,7 +184,7 @@ def pnl(shorts: str, daily: bool, **given: Any) -> int:
     row = analysis.DailyRow if daily else analysis.DayRow if whole else analysis.Realised
     calculation = Calculation(row, given)
     codes = [code.strip() for code in shorts.split(",")]
-    options: dict[str, Any] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
+    options: dict[str, object] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
     options |= {name: given[name] for name in ("match_by", "by")}
     options |= {
         name: _from_file(name, given[name], reader)
@@ -200,7 +204,7 @@ _TOLERANCE = "Largest difference of average prices that still agrees."
 @click.command(cls=Command)
 @_options
 @option("--tolerance AMOUNT", _TOLERANCE, AMOUNT, default=0.01)
-def reconcile(tolerance: float, **given: Any) -> int:
+def reconcile(given: Given) -> int:
     """Compare each order with its trades.
 
     Compares side, security, product, quantity and average price. Differences come first.
@@ -211,14 +215,14 @@ def reconcile(tolerance: float, **given: Any) -> int:
     tradingdata reconcile -o differences.xlsx
     """
     calculation = Calculation(analysis.OrderCheck, given, "Order")
-    return calculation.show(analysis.reconcile, *calculation.books(), tolerance=tolerance)
+    return calculation.show(analysis.reconcile, *calculation.books(), tolerance=given["tolerance"])
 
 
 @click.command(cls=Command)
 @_options
 @parameters.where
 @_sides
-def quality(**given: Any) -> int:
+def quality(given: Given) -> int:
     """Show how orders were filled.
 
     Shows the filled part, the seconds until the fills, and the price against that of the order.
@@ -242,7 +246,7 @@ def _numbers(path: Path, name: str, kind: str, *, by_day: bool = False) -> dict[
     return numbers
 
 
-def _lots(path: Path) -> list[dict[str, Any]]:
+def _lots(path: Path) -> list[dict[str, object]]:
     """Reads lots, whose columns are those of ``open_lots``."""
     kinds, lots = kinds_of(analysis.Lot), []
     for _, row in csv_rows(path, kinds, "security_id", "quantity", "value"):
@@ -252,7 +256,7 @@ def _lots(path: Path) -> list[dict[str, Any]]:
     return lots
 
 
-_FILES: dict[str, Callable[[Path], Any]] = {
+_FILES: dict[str, Callable[[Path], object]] = {
     "opening": _lots,
     "prices": partial(_numbers, name="price", kind="number", by_day=True),
     "settle": partial(_numbers, name="price", kind="number"),
@@ -262,7 +266,7 @@ _FILES: dict[str, Callable[[Path], Any]] = {
 }
 
 
-def _from_file(name: str, path: Path, reader: Callable[[Path], Any]) -> Any:
+def _from_file(name: str, path: Path, reader: Callable[[Path], object]) -> object:
     """Returns what the file of an option contains."""
     try:
         return reader(path)

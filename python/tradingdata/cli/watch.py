@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ from tradingdata.watch.polling import time_left
 
 from . import parameters, terminal
 from .output import RowChoice, chosen_columns
-from .parameters import COUNT, PATH, Command, client_of, option, received
+from .parameters import COUNT, PATH, Command, Given, client_of, option, received
 from .terminal import (
     Screen,
     UsageError,
@@ -63,7 +63,7 @@ _UNTIL = "End at a time, such as 15:30, on this computer's clock."
 @option("--json", "Write a JSON object for each change.")
 @option("--on-change CMD", _ON_CHANGE)
 @option("--state FILE", _STATE, PATH)
-def watch(until: str | None, on_change: str | None, state: Path | None, **given: Any) -> None:
+def watch(given: Given) -> None:
     """Show orders as they change.
 
     Prints a line for each change, on a terminal above a table of the orders. A failed poll is
@@ -76,6 +76,7 @@ def watch(until: str | None, on_change: str | None, state: Path | None, **given:
     tradingdata watch --until 15:30 --json > changes.ndjson
     tradingdata watch -w status=Error --on-change ./alert.sh --state seen.json
     """
+    until, on_change, state = given["until"], given["on_change"], given["state"]
     known = None if state is None else known_orders(state)
     wanted = RowChoice("Order", given)
     names = chosen_columns("orders", _core.names_of("Order"), given)
