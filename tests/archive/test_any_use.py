@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archive_crashes import counted_down
-from archive_engines import check_engines, of_archive
-from archive_model import NUMBER, Model, Record, Sent
+from archive.crashes import counted_down
+from archive.engines import check_engines, of_archive
+from archive.model import NUMBER, Model, Record, Sent
 from archiving import DAYS, clock, order, response, trade
 from tradingdata.archive import store
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from archive_crashes import WRITES, counted_down, replace
-from archive_engines import check_engines
+from archive.crashes import WRITES, counted_down, replace
+from archive.engines import check_engines
 from archiving import DAY, archive_with, numbers, trade, trade_response
 
 

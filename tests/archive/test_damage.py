@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archive_engines import check_engines
+from archive.engines import check_engines
 from archiving import (
     archive_with,
     clock,

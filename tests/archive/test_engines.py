@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from archive_engines import check_engines
+from archive.engines import check_engines
 from archiving import DAY, DAYS, archive_with, clock, order, order_response, response, trade
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archive_engines import ENGINES, beside_writers, check_engines, of_duckdb
-from archive_writers import HERE, acknowledged, start_writer
+from archive.engines import ENGINES, beside_writers, check_engines, of_duckdb
+from archive.writers import HERE, acknowledged, start_writer
 from archiving import DAY, DAYS, archive_with, clock, response, trade, trade_response
 from calls import at_once
 from tradingdata._util import platform

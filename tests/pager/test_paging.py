@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from listings import PAST_END, Listing, read
+from pager.listings import PAST_END, Listing, read
 from tradingdata import _core
 from tradingdata.client.paging import Paging, row_keys
 from tradingdata.errors import BadRequestError

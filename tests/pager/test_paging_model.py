@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from listings import PAST_END, Listing, Outcome, read
+from pager.listings import PAST_END, Listing, Outcome, read
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import pickle
 import pickletools
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import public_names
-import readers
+from records import readers
 
 SLOW = {"fastapi", "joblib", "dask", "pandas", "polars", "duckdb", "narwhals"}
 # What a reader must read of ours; it refuses all else, with its own error.
@@ -45,7 +46,8 @@ def test_readers_read_all_or_raise(slow: bool) -> None:
     # msgspec leaves in a class what cloudpickle cannot pickle with it.
     names.sort(key=lambda name: name.startswith("msgspec"))
     command = [sys.executable, str(Path(readers.__file__)), *names]
-    done = subprocess.run(command, capture_output=True, text=True)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode == 0, f"{done.stdout[-200:]}{done.stderr}"
     wrong = []
     for reader, kind, title, said in map(json.loads, done.stdout.splitlines()):

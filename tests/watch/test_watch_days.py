@@ -12,7 +12,7 @@ import pytest
 import tradingdata as td
 from tradingdata import _core
 from tradingdata.watch.updates import KnownOrders
-from watching import (
+from watch.watching import (
     Clock,
     Polls,
     Record,

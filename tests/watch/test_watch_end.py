@@ -12,7 +12,7 @@ import tradingdata as td
 from systems import WINDOWS
 from tradingdata.watch.polling import Schedule, time_left
 from tradingdata.watch.updates import KnownOrders
-from watching import Clock, Polls, order_book, watched
+from watch.watching import Clock, Polls, order_book, watched
 
 
 @pytest.mark.parametrize(("end", "polls"), [(0.1, 2), (5, 2), (12, 4), (14.9, 4), (15, 4)])

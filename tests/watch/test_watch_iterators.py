@@ -17,7 +17,7 @@ from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders
 from tradingdata.watch.polling import Rules, Watch
 from tradingdata.watch.updates import KnownOrders, KnownTrades
-from watching import (
+from watch.watching import (
     Clock,
     Polls,
     order_book,

@@ -23,7 +23,7 @@ from service import (
     redirect,
     stall,
 )
-from watching import content
+from watch.watching import content
 
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 

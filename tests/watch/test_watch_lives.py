@@ -23,7 +23,7 @@ import tradingdata as td
 from tradingdata import _core
 from tradingdata.watch.polling import AsyncWatch, Rules
 from tradingdata.watch.updates import KnownOrders, KnownTrades
-from watching import (
+from watch.watching import (
     Clock,
     Record,
     content,

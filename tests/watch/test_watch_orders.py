@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from watching import (
+from watch.watching import (
     order_book,
     order_updates,
     reported,

@@ -15,7 +15,7 @@ from service import as_json, envelope
 from systems import posix
 from tradingdata.watch.polling import AsyncWatch, Rules, Schedule
 from tradingdata.watch.updates import KnownOrders
-from watching import Clock, Polls, order_book, some_orders, until_over, watched
+from watch.watching import Clock, Polls, order_book, some_orders, until_over, watched
 
 EMPTY = order_book([])
 
@@ -154,7 +154,7 @@ def test_the_async_watch_keeps_the_same_pace() -> None:
 
 
 async def until_over_async(updates: Any) -> Any:
-    from watching import Over
+    from watch.watching import Over
 
     try:
         async for update in updates:

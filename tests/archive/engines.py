@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 import tradingdata as td
-from archive_model import COMPARED, NUMBER, TIMES
+from archive.model import COMPARED, NUMBER, TIMES
 
 Rows = Counter[tuple[Any, ...]]
 
