@@ -30,7 +30,8 @@ def test_the_tests_of_a_wheel_import_what_is_installed_for_them() -> None:
     """A test that imported DuckDB would have failed the release on every system."""
     group = PROJECT["dependency-groups"]["test-wheel"]
     installed = {re.split(r"[>=]", one)[0].replace("-", "_") for one in group} | {"tradingdata"}
-    ours = {path.stem for path in (ROOT / "tests").glob("support/*")} | {"__future__"}
+    helpers = [*(ROOT / "tests").glob("support/*"), *(ROOT / "tests").glob("*/")]
+    ours = {path.stem for path in helpers} | {"__future__"}
     named = re.findall(
         r"\{project\}/(\S+)", " ".join(PROJECT["tool"]["cibuildwheel"]["test-command"])
     )
