@@ -55,14 +55,14 @@ CallId submit_search(Port& self, const std::string& query, std::int64_t page, st
   return submit(self, self.client().search(query, page, limit, timeout, ahead));
 }
 
-// Appends (call, outcome) to a list: an exception of a signal handler that runs as soon as a
+// Puts outcomes into a dict by their call: an exception of a signal handler that runs as soon as a
 // function has returned would lose its result. Returns (call, attempt, reason, delay) for each
 // retry.
-py::list wait(Port& self, double patience, py::list outcomes) {
+py::list wait(Port& self, double patience, py::dict outcomes) {
   Events events = released([&] { return self.wait(from_seconds(patience)); });
   for (Outcome& outcome : events.outcomes) {
-    const CallId id = outcome.id;
-    outcomes.append(py::make_tuple(id, std::make_shared<Outcome>(std::move(outcome))));
+    const py::int_ id(outcome.id);
+    outcomes[id] = std::make_shared<Outcome>(std::move(outcome));
   }
   py::list retries;
   for (const RetryRecord& retry : events.retries) {

@@ -327,6 +327,7 @@ def side_by_side(
                     done.put((item, work(item)))
                 except BaseException as error:
                     done.put(error)
+                    stop.set()  # at once: the caller may not look before the next item is taken
             if not taken:
                 return
 

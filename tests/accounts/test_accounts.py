@@ -6,7 +6,6 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -240,10 +239,6 @@ def test_an_accounts_shows_no_token_and_cannot_be_pickled(service: sandbox.Servi
         pickle.dumps(many)
 
 
-def interrupted() -> str:
-    raise KeyboardInterrupt
-
-
 def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.Service) -> None:
     service.fail_next("stall", seconds=60, account="desk2", times=None)
     raised = threading.Event()
@@ -263,26 +258,6 @@ def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.S
     accounts["desk2"] = Late(accounts["desk2"])
     with within(5), pytest.raises(KeyboardInterrupt):
         td.Accounts(accounts).trade_book()
-
-
-def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
-    service: sandbox.Service, tmp_path: Path
-) -> None:
-    service.fail_next("stall", seconds=60, account="desk2", times=None)
-
-    options = arguments(service)
-    options["desk1"]["access_token"] = interrupted
-    for fetch in (
-        lambda clients: td.Accounts(clients).trade_book(),
-        lambda clients: td.Archive(tmp_path / "archive").fetch(td.Accounts(clients)),
-    ):
-        with ExitStack() as stack:
-            clients = {
-                label: stack.enter_context(td.Client(**arguments, account=label))
-                for label, arguments in options.items()
-            }
-            with within(5), pytest.raises(KeyboardInterrupt):
-                fetch(clients)
 
 
 def test_timeout_is_for_each_account(service: sandbox.Service) -> None:

@@ -72,31 +72,6 @@ def test_a_cancelled_call_ends_at_once_and_closes_its_connection(phase: str, ca:
         on_loop(url, run, ca_file=ca.pem_file, timeout=60, connect_timeout=60)
 
 
-@phases
-def test_wait_for_and_timeout_at_end_a_call(phase: str, ca: Authority) -> None:
-    async def run(client: td.AsyncClient) -> None:
-        with within(0.1), pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.trade_book(), 0.1)
-        with within(0.1), pytest.raises(TimeoutError):
-            async with asyncio.timeout_at(asyncio.get_running_loop().time() + 0.1):
-                await client.order_book()
-
-    with ExitStack() as stack:
-        url, _ = enter(stack, phase, ca)
-        on_loop(url, run, ca_file=ca.pem_file, timeout=60, connect_timeout=60)
-
-
-def test_a_call_that_was_never_awaited_sends_nothing(service: Service) -> None:
-    async def run(client: td.AsyncClient) -> None:
-        task = asyncio.create_task(client.trade_book())
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    on_loop(service.base_url, run)
-    assert service.connections == []
-
-
 @pytest.mark.parametrize("count", [16, 150])
 def test_many_calls_are_in_flight_at_once(service: Service, count: int) -> None:
     gate = threading.Event()

@@ -97,7 +97,7 @@ class LosesEvents(NoDescriptor):
 
     lost = False
 
-    def wait(self, patience: float, outcomes: list[Any]) -> Any:
+    def wait(self, patience: float, outcomes: dict[int, Any]) -> Any:
         retries = self._worker.wait(patience, outcomes)
         if outcomes and not self.lost:
             self.lost = True

@@ -77,19 +77,6 @@ def test_a_search_is_logged_without_its_query(
     assert "secret" not in caplog.text
 
 
-def test_nothing_is_printed_where_logging_is_not_set_up(service: Service) -> None:
-    service.script(reply(503), good_book())
-    code = """
-import logging
-import contextlib, io
-said = io.StringIO()
-with contextlib.redirect_stderr(said):
-    td.Client(sys.argv[1], access_token=TOKEN).trade_book()
-print(repr(said.getvalue()), logging.getLogger().handlers)
-"""
-    assert run_child(code, service.base_url).strip() == "'' []"
-
-
 def test_logging_is_not_imported_for_a_call(service: Service) -> None:
     service.script(good_book())
     code = """

@@ -52,6 +52,7 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
         ("desk1 = 5\n", r"'desk1' is not a table: write \[desk1\] above its options"),
         ("[desk1]\ntoken = 'canary'\n", "unknown option 'token': use one of: base_url,"),
         ("[desk1]\ntimeout = 'canary'\n", "timeout has the wrong type"),
+        ("[desk1]\nattempts = true\n", "attempts has the wrong type"),
         ("[desk1]\naccess_token = 'canary'\naccess_token_file = 'x'\n", "has both access_token"),
         ("[desk1\n", "is not valid TOML"),
         ("[desk1]\n# canary \udcff\n", "is not valid TOML: byte 17 is not UTF-8"),
@@ -65,12 +66,6 @@ def test_what_is_wrong_in_a_profile_is_reported_without_its_values(
         kind.from_profile("desk1")
     assert str(profiles) in str(caught.value)
     assert "canary" not in str(caught.value)
-
-
-def test_a_truth_value_is_no_number(profiles: Path) -> None:
-    profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\nattempts = true\n')
-    with pytest.raises(td.ConfigurationError, match="attempts has the wrong type"):
-        td.Client.from_profile("desk1")
 
 
 @needs_modes

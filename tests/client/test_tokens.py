@@ -14,7 +14,7 @@ import pytest
 
 import tradingdata as td
 from calls import at_once, both, good_book, served, within
-from service import Behaviour, Request, Service, json_reply, reply, stocks
+from service import Behaviour, Request, Service, json_reply, reply
 from systems import WINDOWS
 from token_sources import AsyncSource, Source, accepting, tokens_sent
 
@@ -41,14 +41,6 @@ def test_a_function_is_asked_when_a_token_is_first_needed_and_then_kept(
     assert source.asked == 1
     call(service.base_url, access_token=source)
     assert tokens_sent(service) == ["token-1", "token-1", "token-2"]
-
-
-def test_a_search_asks_for_no_token(service: Service) -> None:
-    service.script(json_reply(stocks(1)), json_reply([]))
-    source = Source()
-    with td.Client(service.base_url, access_token=source) as client:
-        client.search("x").all()
-    assert source.asked == 0
 
 
 @both

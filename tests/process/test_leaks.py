@@ -177,17 +177,6 @@ client.trade_book()
     assert b"netrc" not in search.raw + book.raw
 
 
-def test_the_search_carries_no_token_on_any_page_or_retry(service: Service) -> None:
-    service.choose(s.pages(s.stocks(30), faults={2: [s.reply(503), s.reply(401)]}))
-    with (
-        td.Client(service.base_url, access_token=SECRET) as client,
-        pytest.raises(td.AuthenticationError),
-    ):
-        client.search("x", page_size=10).all()
-    assert len(service.requests) >= 3
-    assert not any(b"canary" in request.raw for request in service.requests)
-
-
 @both
 @pytest.mark.parametrize("content", [BAD.encode() + b"x", SECRET.encode() + b"\xff", b"\xff" * 9])
 def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(

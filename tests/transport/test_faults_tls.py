@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, both, failure, good_book, run_child, served, within
+from calls import TOKEN, both, failure, good_book, served, within
 from service import (
     EMPTY_BOOK,
     Authority,
@@ -337,14 +337,6 @@ class TestRoots:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
         td.Client("http://127.0.0.1:1").close()
 
-    def test_a_given_file_is_trusted_and_nothing_else(
-        self, tls_service: Service, ca: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("SSL_CERT_FILE", str(ca.pem_file))
-        other = Authority(tmp_path)
-        error = failure(tls_service.base_url, ca_file=other.pem_file)
-        assert type(error) is td.TLSError
-
     @pytest.mark.skipif(HAS_ROOT_STORE, reason="the roots are those of the system's store")
     def test_certifi_is_the_last_resort(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -361,17 +353,3 @@ class TestRoots:
         monkeypatch.setattr(certificates, "_SYSTEM_FILES", ())
         monkeypatch.setitem(__import__("sys").modules, "certifi", None)
         assert certificates.find_roots(None, trust_env=True)[0] == ""
-
-
-def test_environment_variables_cannot_turn_verification_off(
-    ca: Authority, tls_service: Service
-) -> None:
-    """What turns other clients' checks off is not looked at."""
-    code = """
-try:
-    td.Client(sys.argv[1], access_token=TOKEN).trade_book()
-except td.TLSError as error:
-    print(error.attempts)
-"""
-    environment = {"CURL_INSECURE": "1", "PYTHONHTTPSVERIFY": "0", "SSL_NO_VERIFY": "1"}
-    assert run_child(code, tls_service.base_url, environment=environment).strip() == "1"

@@ -106,43 +106,29 @@ def test_no_proxy_is_read_as_curl_8_reads_it(
 
 
 @pytest.mark.parametrize(
-    ("status", "attempts", "message"),
+    ("status", "offers", "message"),
     [
-        (407, 1, " requires a user name and password (407); check `proxy`"),
-        (403, 1, " refused to connect to api.example.test (403); check `proxy`"),
-        (503, 2, " refused to connect to api.example.test (503)"),
+        (407, [], "requires a user name and password (407); check `proxy`"),
+        (407, ["Negotiate", "NTLM"], "requires Negotiate or NTLM to log on (407)"),
+        (407, ['Digest realm="a", nonce="b"'], "requires Digest to log on (407)"),
+        (407, ["Negotiate", 'Basic realm="a"'], "requires a user name and password (407)"),
+        (403, [], "refused to connect to api.example.test (403); check `proxy`"),
+        (503, [], "refused to connect to api.example.test (503)"),
     ],
 )
 def test_a_proxy_that_refuses_is_distinguished_from_the_service(
-    call: Call, proxy: Proxy, status: int, attempts: int, message: str
+    call: Call, proxy: Proxy, status: int, offers: list[str], message: str
 ) -> None:
-    proxy.script(then=reply(status))
-    outcome = call(proxy=proxy.base_url, attempts=2)
+    proxy.script(then=reply(status, headers=[("Proxy-Authenticate", offer) for offer in offers]))
+    outcome = call(proxy=f"http://desk:canary@127.0.0.1:{proxy.port}", attempts=2)
+    attempts = 2 if status >= 500 else 1
     assert outcome.startswith(f"ConnectError {attempts} POST /api/v1/trade/book: ")
-    assert f"the proxy 127.0.0.1:{proxy.port}{message}" in outcome
-    assert TOKEN.encode() not in proxy.seen
-
-
-@pytest.mark.parametrize(
-    ("offers", "message"),
-    [
-        (["Negotiate", "NTLM"], "requires Negotiate or NTLM to log on (407)"),
-        (['Digest realm="a", nonce="b"'], "requires Digest to log on (407)"),
-        (["Negotiate", 'Basic realm="a"'], "requires a user name and password (407)"),
-    ],
-)
-def test_a_proxy_that_wants_another_way_to_log_on_is_said_so(
-    call: Call, proxy: Proxy, offers: list[str], message: str
-) -> None:
-    proxy.script(then=reply(407, headers=[("Proxy-Authenticate", offer) for offer in offers]))
-    address = f"http://desk:canary@127.0.0.1:{proxy.port}"
-    outcome = call(proxy=address)
-    assert outcome.startswith("ConnectError 1 ")
     # libcurl may have been built without NTLM; then it does not report that it is offered.
     expected = (message, message.replace(" or NTLM", ""))
     assert any(f"the proxy 127.0.0.1:{proxy.port} {text}" in outcome for text in expected)
     assert ("log on through a local proxy" in outcome) == ("to log on" in message)
     assert "canary" not in outcome
+    assert TOKEN.encode() not in proxy.seen
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])

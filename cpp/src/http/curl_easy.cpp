@@ -340,13 +340,11 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
   // given up during its name lookup, and that buffer serves as well.
   curl_easy_setopt(raw(), CURLOPT_BUFFERSIZE, buffer_size_);
-  TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 0L);
   TRADINGDATA_SET(CURLOPT_DNS_CACHE_TIMEOUT, look_up ? 0L : kept_addresses);
   set_time_limits();
 }
 
 void EasyHandle::prepare_again() {
-  if (refused_connection_) TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 1L);
   if (looked_up_now_) set_file_of_roots();  // for the connection that will be opened
   looked_up_now_ = false;
   refused_connection_ = false;

@@ -98,20 +98,25 @@ TEST_CASE("a transport is woken safely while it gives up lookups") {
   CHECK(arrivals.size() <= 50);
 }
 
-TEST_CASE("a forked child learns once that a call of its parent is lost") {
+TEST_CASE("a forked child learns once that a call of its parent is lost, unless it cancels it") {
   const Stall stall;
-  const auto transport = make_curl_transport(stalled_options());
   const Request request = request_to("https://stalled.test/");
-  transport->start(1, request, {std::chrono::seconds(5), std::chrono::seconds(5)});
-  const pid_t child = fork();
-  if (child == 0) {
-    std::vector<Arrival> arrivals;
-    for (int i = 0; i < 2; ++i) transport->pump(steady_clock::now(), arrivals);
-    _exit(arrivals.size() == 1 ? 0 : 1);
+  const TimeLimits limits{std::chrono::seconds(5), std::chrono::seconds(5)};
+  for (const bool cancels : {false, true}) {
+    const auto transport = make_curl_transport(stalled_options());
+    transport->start(1, request, limits);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::vector<Arrival> arrivals;
+      transport->start(2, request, limits);  // opens the child's own handle
+      if (cancels) transport->cancel(1);
+      for (int i = 0; i < 2; ++i) transport->pump(steady_clock::now(), arrivals);
+      _exit(arrivals.size() == (cancels ? 0 : 1) ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
   }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
 }
 
 #endif

@@ -72,6 +72,7 @@ struct Script {
   std::function<Reply(const Request&, int number)> reply;  // `number` counts from 0
   std::function<void()> before_pump = [] {};               // may throw, as `reply` may
   std::vector<Sent> sent;
+  bool silent = false;  // nothing arrives, not even at the deadline
   int cancelled = 0;
 };
 
@@ -96,10 +97,10 @@ class ScriptedTransport final : public Transport {
   bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
     script_.before_pump();
     if (woken_) return std::exchange(woken_, false);
-    const bool something = !due_.empty() && due_.begin()->first <= until;
+    const bool something = !script_.silent && !due_.empty() && due_.begin()->first <= until;
     if (!something && until == TimePoint::max()) throw std::logic_error("waits for ever");
     script_.world.now = std::max(script_.world.now, something ? due_.begin()->first : until);
-    while (!due_.empty() && due_.begin()->first <= script_.world.now) {
+    while (something && !due_.empty() && due_.begin()->first <= script_.world.now) {
       arrivals.push_back(std::move(due_.begin()->second));
       due_.erase(due_.begin());
     }

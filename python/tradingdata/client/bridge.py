@@ -98,7 +98,7 @@ class LoopPort:
         if self.closed:
             return
         try:
-            outcomes: list[tuple[int, _core.Outcome]] = []
+            outcomes: dict[int, _core.Outcome] = {}
             retries = self.worker.wait(0, outcomes)
         except Exception as error:
             self._fail_all(error)
@@ -109,7 +109,7 @@ class LoopPort:
         worker = self.worker
         while not self.closed:
             try:
-                outcomes: list[tuple[int, _core.Outcome]] = []
+                outcomes: dict[int, _core.Outcome] = {}
                 retries = worker.wait(0.1, outcomes)
                 if retries or outcomes:
                     self._loop.call_soon_threadsafe(self._settle, retries, outcomes)
@@ -127,7 +127,7 @@ class LoopPort:
             self._forget(call)
 
     def _settle(
-        self, retries: list[tuple[int, int, str, float]], outcomes: list[tuple[int, _core.Outcome]]
+        self, retries: list[tuple[int, int, str, float]], outcomes: dict[int, _core.Outcome]
     ) -> None:
         for call, attempt, reason, delay in retries:
             if call not in self._waiting:
@@ -137,7 +137,7 @@ class LoopPort:
                 on_retry(attempt, reason, delay)
             except Exception as error:
                 fail(future, error)
-        for call, outcome in outcomes:
+        for call, outcome in outcomes.items():
             waiting = self._waiting.pop(call, None)
             if waiting is not None and not waiting[0].done():
                 waiting[0].set_result(outcome)

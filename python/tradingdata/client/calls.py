@@ -96,7 +96,7 @@ class LocalFlights:
     def __init__(self, core: _core.Client, on_retry: RetryHook) -> None:
         self.port = _core.LocalPort(core)
         self._on_retry = on_retry
-        self._ended: list[tuple[int, _core.Outcome]] = []
+        self._ended: dict[int, _core.Outcome] = {}
 
     def search(self, query: str, page: int, limit: int, timeout: float, *, ahead: bool) -> int:
         """Requests a page of a search and returns its flight."""
@@ -104,13 +104,11 @@ class LocalFlights:
 
     def has_ended(self, flight: int) -> bool:
         """Whether the outcome of a flight is known."""
-        return flight in dict(self._ended)
+        return flight in self._ended
 
     def result(self, flight: int) -> Received:
         """Returns the result of a flight that has ended, once, or raises its error."""
-        outcome = dict(self._ended)[flight]
-        self._ended = [ended for ended in self._ended if ended[0] != flight]
-        return outcome.result()
+        return self._ended.pop(flight).result()
 
     def wait(self, flight: int) -> None:
         """Waits until a flight has ended, or for a slice.
