@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import random
 import threading
 from contextlib import suppress
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 import tradingdata as td
 from calls import BOOK_PATH, Call, async_call, both, sync_call, within
-from service import Behaviour, Service, as_json, book_reply, envelope, orders, reply, trades
+from service import Behaviour, Service, book_reply, orders, reply, trades
 from tradingdata import sandbox
 from tradingdata.analysis.keys import REQUIRED
 from tradingdata.client import snapshot as together
@@ -197,52 +196,6 @@ def test_books_agree_although_the_market_moves_between_the_calls() -> None:
             books: Any = trader.books()
             assert not len(td.reconcile(*books).differences)
         assert trader.stats.calls > 2 * 12  # some books were fetched again
-
-
-def test_quick_sums_find_the_gaps_that_a_reconciliation_finds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Small random books, in which entry times and quantities may be missing."""
-    rng = random.Random(53)
-
-    def facts() -> dict[str, Any]:
-        day = rng.choices((20, 19, None), (8, 1, 1))[0]
-        own = {"order_no": rng.choice("ab"), "txn_type": rng.choice("BBS")}
-        return SAME | own | {"order_date_time": day and f"2026-11-{day} 09:15:00"}
-
-    def filled(legs: int) -> list[dict[str, Any]]:
-        quantities = [rng.choices((0, 5, 10, 2.5, None), (1, 8, 8, 1, 1))[0] for _ in range(legs)]
-        return [
-            orders(1, **facts(), leg_no=leg, traded_qty=quantity)[0]
-            for leg, quantity in enumerate(quantities)
-        ]
-
-    agreed = filled_too = 0
-    for _ in range(500):
-        of_orders = filled(rng.randint(0, 3))
-        of_trades = [
-            trades(
-                1,
-                **{name: order[name] for name in (*SAME, "order_no")},
-                quantity=order["traded_qty"],
-            )[0]
-            for order in of_orders
-            if order["traded_qty"] in (5, 10)
-        ] + [
-            trades(1, **facts(), quantity=rng.choice((0, 5)))[0] for _ in range(rng.random() < 0.2)
-        ]
-        books = [
-            kind.from_json(as_json(envelope(rows)))
-            for kind, rows in ((td.OrderBook, of_orders), (td.TradeBook, of_trades))
-        ]
-        quick: Any = together.gaps_between(*books)  # type: ignore[arg-type]
-        found = together._agree(*(book._rows for book in books))
-        with monkeypatch.context() as patch:
-            patch.setattr(together, "_agree", lambda *rows: False)
-            full: Any = together.gaps_between(*books)  # type: ignore[arg-type]
-        agreed, filled_too = agreed + found, filled_too + (found and any(map(len, books)))
-        assert (list(quick[0]), *quick[1:]) == (list(full[0]), *full[1:])
-    assert agreed > filled_too > 100
 
 
 def test_the_async_client_compares_the_books_off_the_loop(

@@ -13,12 +13,8 @@ from collections.abc import Callable
 from datetime import UTC, date
 from typing import TYPE_CHECKING
 
-from .. import _core
-from .._core import Slice
 from .._util.declarations import RECORDS
 from .._util.waiting import Plan
-from ..analysis.inputs import both_books
-from ..analysis.keys import ORDER_KEY
 from ..analysis.reconciliation import Reconciliation, compared
 from ..books.book import AnyBook, Books, OrderBook, TradeBook
 from ..errors import BooksDisagreeError
@@ -98,8 +94,6 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
     A missing quantity always differs. Of an order that was entered on an earlier day, the trade
     book may lack the fills of that day.
     """
-    if _agree(*both_books(orders, trades)):
-        return Reconciliation._of([]), False, False
     compared_orders, _ = compared(orders, trades, 0.0, lambda _: 1)  # quantities need no multiplier
     quantities = compared_orders.to_dict(["trades_quantity", "orders_quantity"]).values()
     pairs = list(zip(*quantities, strict=True)) if len(orders) else []
@@ -120,21 +114,6 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
         trades_behind,
         any(_is_behind(*pairs[row][::-1]) for row in apart),
     )
-
-
-def _agree(orders: Slice, trades: Slice) -> bool:
-    """Returns whether all quantities are known and agree, as they nearly always do.
-
-    This is found by sums alone, without the rows of a reconciliation, which take far longer.
-    """
-    if any(book.missing([_ENTERED]) is not None for book in (orders, trades)):
-        return False
-    sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-    places = _core.decimals_of([(orders, "traded_qty")])
-    filled, traded = sides.sums("traded_qty", places), sides.sums("quantity", 0, 1)
-    if min(sides.first(), default=0) < 0 or None in filled or None in traded:
-        return False  # trades without an order, or a quantity is missing
-    return filled == [shares * 10**places for shares in traded if shares is not None]
 
 
 def _last_day(orders: OrderBook, trades: TradeBook) -> date | None:
