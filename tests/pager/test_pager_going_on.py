@@ -45,14 +45,16 @@ class TestErrors:
         self, service: Service, client: td.Client, way: str, prefetch: int
     ) -> None:
         service.choose(pages(ROWS, faults={3: [html_reply()]}))
-        iterator = getattr(client.search("x", page_size=5, prefetch=prefetch), way)()
+        search = client.search("x", page_size=5, prefetch=prefetch)
+        iterator = getattr(search, way)()
         errors: list[td.DecodeError] = []
         while len(errors) < 3:
             try:
                 next(iterator)
             except td.DecodeError as failure:
                 errors.append(failure)
-        assert {(str(error), error.page) for error in errors} == {(str(errors[0]), 3)}
+        assert {(str(error), error.page) for error in errors} == {(str(errors[0]), search.page)}
+        assert search.page == 3
         for error in errors:
             assert error.received is not None
             assert codes(error.received.to_dicts()) == codes(ROWS)[:10]

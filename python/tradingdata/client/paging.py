@@ -469,8 +469,6 @@ class SearchPass:
 
     def _failed(self, error: TradingDataError) -> TradingDataError:
         """Adds to an error the stocks received before it, and where to resume."""
-        if error.received is not None:  # raised before
-            return error
         error.account = self._calls.account
         error.received = concat([StockList(), *map(_unpacked, self._received.values())])
         if error.page is None:

@@ -16,7 +16,7 @@ from ..errors import ClientClosedError, DataWarning
 from ..table.rows import Stock
 from .calls import Calls
 from .lookup import short_repr
-from .paging import SearchOptions, SearchPass
+from .paging import DEFAULT_SIZE, SearchOptions, SearchPass
 
 Item = TypeVar("Item")
 
@@ -116,8 +116,7 @@ class _Pager(NoNewAttributes, NotCopied):
         if calls.core.closed:
             raise ClientClosedError("the client is closed: make a new one")
         self._calls = calls
-        # Begun by nobody until the first one.
-        self._latest = SearchPass(calls, options._replace(progress=False))
+        self._latest: SearchPass | None = None
 
     def _begin(self, most: int | None = None, within: float = math.inf) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
@@ -143,7 +142,7 @@ class _Pager(NoNewAttributes, NotCopied):
 
         Counted from 1, in pages of ``page_size`` rows.
         """
-        return self._latest.page
+        return self._options.start_page if self._latest is None else self._latest.page
 
     @property
     def page_size(self) -> int:
@@ -152,18 +151,21 @@ class _Pager(NoNewAttributes, NotCopied):
         Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
-        return self._latest.paging.limit
+        size = self._options.page_size or DEFAULT_SIZE
+        return size if self._latest is None else self._latest.paging.limit
 
     @property
     def stats(self) -> SearchStats:
         """The counts of the latest pass so far."""
-        latest, paging = self._latest, self._latest.paging
+        if (latest := self._latest) is None:
+            return SearchStats(0, 0, 0, 0, None, False)
+        paging = latest.paging
         counts = latest.pages, latest.items, paging.duplicates, latest.requests
         return SearchStats(*counts, paging.ended, paging.doubt is not None)
 
     @property
     def _warning(self) -> DataWarning | None:
-        return self._latest.paging.warning
+        return None if self._latest is None else self._latest.paging.warning
 
     def __getitem__(self, index: object) -> NoReturn:
         raise TypeError(self._not_read("a search is not a list"))
