@@ -145,12 +145,8 @@ def _amount(value: float) -> str:
 
 def _format_numbers(axis: Axis, written: Callable[[float], str], *, signed: bool = True) -> None:
     """Formats an axis; without ``signed``, what is drawn downwards has no minus sign."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: written(value if signed else abs(value)))
-    )
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda value, _: written(value if signed else abs(value)))
+    axis.set_minor_formatter("")
 
 
 def _trade_columns(
@@ -322,8 +318,6 @@ def _waits(
     sides: dict[str, tuple[str, str]],
     ax: axes.Axes | None,
 ) -> axes.Axes:
-    from matplotlib.ticker import PercentFormatter
-
     # Without a colour, the next one of the axes' cycle is used, so that groups differ.
     groups: dict[tuple[str, str | None], list[float]] = {}
     for row in quality:
@@ -340,7 +334,7 @@ def _waits(
         )
         ax.set_xscale("symlog", linthresh=1)
         _format_numbers(ax.xaxis, _number_text)
-        ax.yaxis.set_major_formatter(PercentFormatter(1))
+        ax.yaxis.set_major_formatter("{x:.0%}")
         ax.set(xlim=(0, max(before, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
         ax.grid(visible=True)
     return ax
@@ -572,8 +566,6 @@ class Days:
 
     def mark(self, ax: axes.Axes, places: Iterable[float]) -> None:
         """Makes the horizontal axis one of these days, which show these places."""
-        from matplotlib.ticker import FixedLocator, NullLocator
-
         if _drawn.setdefault(ax, self.days) != self.days:
             raise ValueError("the axes show other days: draw each chart on axes of its own")
         low, high = min([0.0, *places]), max([float(len(self.days) or 1), *places])
@@ -595,7 +587,7 @@ class Days:
             label = ", ".join(["market time", *ends[:1]])
         ax.set_xticks(ticks, texts)
         days = range(len(self.days) + 1) if 1 < len(self.days) <= 4 * _MOST_TICKS else ()
-        ax.xaxis.set_minor_locator(FixedLocator(days) if days else NullLocator())
+        ax.set_xticks(days, minor=True)
         pad = 0.01 * (high - low)  # room for half a marker
         ax.set(xlim=(low - pad, high + pad), xlabel=label)
 

@@ -160,8 +160,8 @@ class ChargeRate:
         return tables_of(path, "rate", cls)
 
     def _conditions(self) -> RateConditions:
-        of_trade: dict[str, Any] = {}
-        of_order: dict[str, Any] = {}
+        of_trade: dict[str, object] = {}
+        of_order: dict[str, object] = {}
         flags: dict[str, Any] = {}
         for keyword, value in as_conditions(self.where).items():
             name, _, _ = keyword.partition("__")
@@ -182,7 +182,7 @@ class ChargeRate:
 Rates = ChargeRate | Sequence[ChargeRate] | str | os.PathLike[str]
 
 
-def rates_of(rates: Any) -> tuple[ChargeRate, ...]:
+def rates_of(rates: object) -> tuple[ChargeRate, ...]:
     """Returns rates given as one, as several, or as the path of a file of them."""
     if isinstance(rates, ChargeRate):
         return (rates,)

@@ -100,7 +100,7 @@ def require_sides(rows: Slice, buy: str, sell: str) -> None:
     _refuse(rows, "txn_type", "ne", [buy, sell], f"neither {buy!r} nor {sell!r}: {pass_codes}")
 
 
-def _refuse(rows: Slice, field: str, comparison: str, values: list[Any], problem: str) -> None:
+def _refuse(rows: Slice, field: str, comparison: str, values: list[object], problem: str) -> None:
     """Raises ValueError for the first row whose field meets a condition."""
     refused = rows.where([(field, comparison, "all", False, values)])
     if len(refused):
@@ -307,7 +307,7 @@ class LotChange:
             Lot(**{name: value})  # raises for a value of the wrong type
         if (self.into is None) is not (self.cost is None):
             raise ValueError("into and cost go together: pass both or neither")
-        reads: dict[str, Callable[[str, Any], float]] = {"cost": amount, "cash": amount}
+        reads: dict[str, Callable[[str, float], float]] = {"cost": amount, "cash": amount}
         reads |= {"quantity": validate.count, "add": partial(amount, signed=True)}
         for name, read in reads.items():
             if (value := getattr(self, name)) is not None:
@@ -368,7 +368,7 @@ class LotChange:
 Timed = tuple[datetime, LotChange]
 
 
-def moments_of(changes: Any, zone: tzinfo | None) -> list[Timed]:
+def moments_of(changes: object, zone: tzinfo | None) -> list[Timed]:
     """Returns changes with their moments on the clock of a zone, in order."""
     if not isinstance(changes, Sequence) or not all(isinstance(x, LotChange) for x in changes):
         raise TypeError(f"changes must be a sequence of td.LotChange, not {shown(changes)}")
@@ -428,14 +428,14 @@ def by_isin(
     groups = Groups([rows], [*KEY, _ISIN])
     keys = list(zip(*rows.cells(groups.first(), [*KEY, _ISIN]), strict=True))
     others = list(dict.fromkeys(tuple(row[name] for name in (*KEY, _ISIN)) for row in more))
-    roots: dict[Any, Any] = {}
+    roots: dict[Key, Key] = {}
 
-    def root(node: Any) -> Any:
+    def root(node: Key) -> Key:
         while roots.setdefault(node, node) != node:
             node = roots[node]
         return node
 
-    def nodes(account: Any, client: Any, place: Any, *others: Any) -> tuple[Any, Any]:
+    def nodes(account: object, client: object, place: object, *others: object) -> tuple[Key, Key]:
         segment, security, _, product, isin = others
         holder = account, client, product, None if product == DELIVERY else place
         return (*holder, place, segment, security), (*holder, isin)
@@ -447,7 +447,9 @@ def by_isin(
             roots[root(of_id)] = root(of_isin)
         elif key[-1]:
             notes.append(about(Lead(*key[:-1]), Problem.NO_ISIN, f"{key[-1]!r}; matched by its id"))
-    ends: dict[Any, Any] = {}  # by security: time and row of its last trade, and its contract
+    ends: dict[
+        Key, tuple[datetime, int, Key]
+    ] = {}  # by security: time and row of its last trade, and its contract
     moments = groups.extremes(_TIME, True)
     for key, moment, row in zip(keys, moments, groups.last(), strict=True):
         if key[5] is None:
@@ -522,6 +524,22 @@ def strikes_of(
         for strike, number in zip(rows.column(name), of_rows, strict=True):
             strikes[number] = strikes[number] if strike is None else strike
     return strikes
+
+
+def sides_of(
+    rows: Slice, sides: Groups, keys: Sequence[int], buy: str, decimals: int
+) -> dict[tuple[int, bool], tuple[int, int, int]]:
+    """Returns the number, quantity and value of purchases and of sales, by key and whether bought.
+
+    ``sides`` are groups by key and side, and ``keys`` has the number of each group's key.
+    """
+    (codes,) = rows.cells(sides.first(), ["txn_type"])
+    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
+    columns = zip(keys, codes, sides.counts(), quantities, values, strict=True)
+    return {
+        (key, code == buy): (count, quantity or 0, value or 0)  # a row without one is refused
+        for key, code, count, quantity, value in columns
+    }
 
 
 def average_of(quantity: int, value: int, multiplier: int | None, scale: int) -> float | None:
@@ -721,7 +739,7 @@ def idle(day: date, days: Sequence[date]) -> list[Note]:
 
 def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
     """Returns lots with the account of their client's trades, where one of them has no label."""
-    accounts: dict[str, list[Any]] = {}
+    accounts: dict[str | None, list[str | None]] = {}
     pair = KEY[:2]
     first = Groups([trades], pair).first() if lots else []
     for account, client in zip(*trades.cells(first, pair), strict=True):
@@ -749,7 +767,7 @@ def _with_accounts(lots: list[Lot], trades: Slice) -> list[Lot]:
     return labelled
 
 
-def _missing_expiries(rows: Slice, groups: Groups) -> dict[int, dict[str, Any]]:
+def _missing_expiries(rows: Slice, groups: Groups) -> dict[int, dict[str, object]]:
     """Returns the expiry of their contract for the rows that lack it."""
     of_contracts, of_ids = groups.coarser(CONTRACT), groups.coarser(CONTRACT[:-1])
     if of_contracts == of_ids:  # each id has one expiry, or none

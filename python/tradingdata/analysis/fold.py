@@ -518,7 +518,9 @@ class Run:
             self._reopen(part, new[at], moved[at], fields, moment)
             self._reopen(part, part.quantity - taken, left[at], {}, moment)
 
-    def _other_side(self, lots: list[_Taken], changes: list[Mapping[str, Any]]) -> Lead | None:
+    def _other_side(
+        self, lots: list[_Taken], changes: Sequence[Mapping[str, object]]
+    ) -> Lead | None:
         """Returns what the lots would become, if there are lots of the other side of it."""
         for part, _ in lots:
             for fields in changes:
@@ -567,7 +569,7 @@ class Run:
             exch_trade_time=time.replace(tzinfo=time.tzinfo or self._zone),
         )
 
-    def _changed_row(self, part: _Part, fields: Mapping[str, Any]) -> tuple[Trade, Trade]:
+    def _changed_row(self, part: _Part, fields: Mapping[str, object]) -> tuple[Trade, Trade]:
         """Returns a lot with changed fields, and the same under the id of its security."""
         sent = self._sent_of.get(part.row) or self._events.sent[part.row]
         sent = sent._replace(**_of_trade(fields))
@@ -826,7 +828,7 @@ def _prorated(
     return [after - before for before, after in pairwise(sums)]
 
 
-def _of_trade(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _of_trade(fields: Mapping[str, object]) -> dict[str, object]:
     """Returns the fields of a lot that a trade has."""
     return {name: value for name, value in fields.items() if name != "multiplier"}
 

@@ -566,7 +566,7 @@ class PricesByDay:
         return [days[0] - timedelta(days=number) for number in range(1, _LOOK_BACK + 1)]
 
 
-def _takes_days(function: Callable[..., Any]) -> bool:
+def _takes_days(function: Callable[..., object]) -> bool:
     """Returns whether a function needs a day and a row."""
     try:
         parameters = signature(function).parameters.values()

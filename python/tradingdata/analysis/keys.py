@@ -92,28 +92,23 @@ KEYED = Lead._fields
 NAMES = KEYED[len(KEY) :]
 CODES = tuple(name for name in REQUIRED if name != "security_id")
 # Of a row that begins with these columns.
-key_of: Callable[[Any], Key] = attrgetter(*KEY)
-contract_of: Callable[[Any], Key] = attrgetter(*CONTRACT)
-leading_of: Callable[[Any], Key] = attrgetter(*KEYED)
+key_of: Callable[[object], Key] = attrgetter(*KEY)
+contract_of: Callable[[object], Key] = attrgetter(*CONTRACT)
+leading_of: Callable[[object], Key] = attrgetter(*KEYED)
 
 
-def lead_of(row: Any) -> Lead:
+def lead_of(row: object) -> Lead:
     """Returns the leading columns of a row."""
     return Lead._make(leading_of(row))
 
 
-def keys_of(table: Any) -> list[Key]:
-    """Returns the key of each row."""
-    return list(zip(*map(table._column, KEY), strict=True))
-
-
-def missing_expiries(contracts: Sequence[tuple[Any, ...]]) -> dict[int, date]:
+def missing_expiries(contracts: Sequence[Key]) -> dict[int, date]:
     """Returns the expiry of each contract that lacks one, where its id has one elsewhere.
 
     Raises:
         ValueError: If the id has several.
     """
-    known: dict[Any, dict[date, None]] = {}
+    known: dict[Key, dict[date, None]] = {}
     for contract in contracts:
         if contract[-1] is not None:
             known.setdefault(contract[:-1], {})[contract[-1]] = None

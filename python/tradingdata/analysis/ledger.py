@@ -35,6 +35,7 @@ from .events import (
     is_by_isin,
     read_lots,
     require_known,
+    sides_of,
     wall_clock,
 )
 from .fold import EVER, By, Options, Run, folded, joining, moment_at
@@ -646,14 +647,16 @@ class Ledger:
         kept, cells = [], []
         for at, (key, row) in enumerate(zip(pnl._keys(), pnl, strict=True)):
             number = numbers[key]
-            value, sides = held.get(key), traded.get(number, {})
-            if not (row.matched_quantity or row.realised or sides or value or key in over):
+            value = held.get(key)
+            sides = {"buy": traded.get((number, True)), "sell": traded.get((number, False))}
+            is_traded = any(sides.values())
+            if not (row.matched_quantity or row.realised or is_traded or value or key in over):
                 continue
             kept.append(at)
             (multiplier,) = run.multipliers([number], cut.stop)
             cell: dict[str, object] = {"kind": run.kind(number), "by": row.by}
-            for side, name in ((True, "buy"), (False, "sell")):
-                quantity, worth = sides.get(side, (0, 0))
+            for name, side in sides.items():
+                _, quantity, worth = side or (0, 0, 0)
                 cell[f"{name}_quantity"] = quantity
                 average = average_of(quantity, worth, multiplier, 10**run.decimals)
                 cell[f"{name}_average"] = average
@@ -677,20 +680,15 @@ class Ledger:
         ]
         return noted(result, notes + of_lots)
 
-    def _traded(self, day: date) -> dict[int, dict[bool, tuple[int, int]]]:
-        """Returns quantity and value of the purchases and the sales of a day, by key."""
+    def _traded(self, day: date) -> dict[tuple[int, bool], tuple[int, int, int]]:
+        """Returns the purchases and the sales of a day, as ``sides_of`` does."""
         run, events = self._run, self._events
         at = events.traded(day)
         rows, numbers = events.rows.take(at), run.numbers()
         labels = [numbers[row] for row in at]
-        groups = Groups([rows], ["txn_type"], labels=labels)
-        first = groups.first()
-        (codes,) = rows.cells(first, ["txn_type"])
-        quantities, values = groups.sums("quantity", 0), groups.sums("trade_value", run.decimals)
-        traded: dict[int, dict[bool, tuple[int, int]]] = defaultdict(dict)
-        for row, code, quantity, value in zip(first, codes, quantities, values, strict=True):
-            traded[labels[row]][code == run.buy] = quantity or 0, value or 0  # neither is None
-        return traded
+        sides = Groups([rows], ["txn_type"], labels=labels)
+        keys = [labels[row] for row in sides.first()]
+        return sides_of(rows, sides, keys, run.buy, run.decimals)
 
     def _charged(
         self, day: date | None, rates: Rates | None, rounding: Rounding

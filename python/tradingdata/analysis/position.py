@@ -9,7 +9,7 @@ from .. import _core
 from ..books.book import TradeBook
 from ..display import counted, group
 from ..table.rows import declared
-from .events import Events, average_of, strikes_of
+from .events import Events, average_of, sides_of, strikes_of
 from .inputs import Multipliers, days_text
 from .keys import CONTRACT, FUTURE, KEY, OPTION, SHARES, Keyed, kind_of
 from .results import BY_CONTRACT, ResultTable, noted
@@ -122,19 +122,14 @@ def positions(
     rows, proofs = events.rows, events.proofs
     decimals = _core.decimals_of([(rows, "trade_value")])
     sides = _core.Groups([rows], ["txn_type"], events.by_key)
-    (codes,) = rows.cells(sides.first(), ["txn_type"])
-    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
-    columns = zip(sides.coarser(KEY), codes, sides.counts(), quantities, values, strict=True)
-    nothing = 0, 0, 0
-    traded = {code: [nothing] * len(proofs) for code in (buy, sell)}
-    for key, code, count, quantity, value in columns:
-        traded[code][key] = count, quantity or 0, value or 0  # a row without one is refused
+    traded = sides_of(rows, sides, sides.coarser(KEY), buy, decimals)
     strikes = strikes_of(rows, events.by_key, events.by_key.numbers)
     expiries = [key[KEY.index(CONTRACT[-1])] for key in events.all_keys()]
     kinds = map(kind_of, expiries, strikes)
     cells: list[dict[str, object]] = []
     scale = 10**decimals
-    for proof, kind, bought, sold in zip(proofs, kinds, traded[buy], traded[sell], strict=True):
+    for key, (proof, kind) in enumerate(zip(proofs, kinds, strict=True)):
+        bought, sold = (traded.get((key, side), (0, 0, 0)) for side in (True, False))
         cell: dict[str, object] = {
             "trades": bought[0] + sold[0],
             "net_quantity": bought[1] - sold[1],

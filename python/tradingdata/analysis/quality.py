@@ -230,7 +230,11 @@ Times = list[datetime | None]
 
 
 def _latencies_and_waits(
-    exchanges: list[Any], entered: Times, received: Times, started: Times, triggers: list[Any]
+    exchanges: list[str | None],
+    entered: Times,
+    received: Times,
+    started: Times,
+    triggers: list[int | None],
 ) -> tuple[list[float | None], list[float | None]]:
     """Returns the seconds from entry to the exchange: a latency, or else a wait.
 
