@@ -269,6 +269,7 @@ def test_days_after_the_last_do_not_count() -> None:
     rows = book(trade(1, "B", 10, 1000.0), made(2, "S", 10, 1100.0, NEXT.isoformat()))
     ledger = td.Ledger(rows, until=DAY)
     assert ledger.realised().days == (DAY,)
+    assert (ledger.realised().realised, len(ledger.matches)) == (0.0, 0)
     assert (ledger.day(prices={"10": 105.0}).day, ledger.day(prices={"10": 105.0}).net) == (DAY, 50)
     closes = {DAY: {"10": 105.0}, NEXT: {"10": 110.0}}
     assert [(row.day, row.net) for row in ledger.daily(closes)] == [(DAY, 50.0)]
@@ -344,6 +345,15 @@ def test_a_lot_that_arrives_after_its_settlement_is_settled_when_it_arrives() ->
     assert [(row.day, row.realised, row.charges) for row in daily] == [
         *((DAY, 0.0, 0.0), (later, 40.0, 9.0))
     ]
+
+
+def test_a_multiplier_that_a_change_gives_is_proved_from_then_on() -> None:
+    future: dict[str, Any] = {ID: "30", SEGMENT: "D", EXPIRY: dt.date(2026, 12, 24)}
+    rows = book(made(1, "B", 2, 290.0, str(DAY), traded_price=100.0, lot_size=50, **future))
+    change = td.LotChange(NEXT, where={ID: "30"}, replace={"multiplier": 50})
+    ledger = td.Ledger(rows, changes=[change], until=NEXT)
+    assert problems(unwarned(lambda: ledger.realised(DAY))) == [Problem.UNPROVED]
+    assert Problem.UNPROVED not in problems(unwarned(ledger.realised))
 
 
 def test_the_unit_of_what_arrives_after_another_multiplier_changed_is_known() -> None:
