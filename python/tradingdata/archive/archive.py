@@ -327,7 +327,7 @@ class Archive:
         with explained(self.path, "write"):  # a killed program may have left its rows in a draft
             self._store.folder.sweep(every=True)
         unread = sorted(self._store.responses.log.damaged)
-        unread = [self._store.folder.path(*path.split("/")) for path in unread]
+        unread = [self._store.folder.path(path) for path in unread]
         unread += [path for book in BOOKS for path in self._store.folder.strange(book)]
         remedy = "delete it, or restore a backup of it and erase again"
         _warn(f"{path} may have some of the account still: {remedy}" for path in unread)

@@ -74,8 +74,8 @@ class Folder:
         self.root = root
 
     def path(self, *parts: str) -> str:
-        """Returns the path of a file."""
-        return os.path.join(self.root, *parts)
+        """Returns the path of a file, of which a part may have several names."""
+        return os.path.join(self.root, *"/".join(parts).split("/"))
 
     # -- reading --
 

@@ -282,6 +282,8 @@ class Responses:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.log = Log()
+        # Those just placed, until they are in their days: a tenth of storing a growing book.
+        self.fresh: dict[str, bytes] = {}
 
     def refresh(self) -> Log:
         """Returns the log with everything that was stored before the call."""
@@ -303,7 +305,7 @@ class Responses:
 
     def _read(self, connection: Connection, paths: Collection[str]) -> dict[str, list[Entry]]:
         entries: dict[str, list[Entry]] = {path: [] for path in paths}
-        by_place = {self.folder.path(*path.split("/")): entries[path] for path in paths}
+        by_place = {self.folder.path(path): entries[path] for path in paths}
         places = list(by_place)
         for start in range(0, len(places), _FILES):
             files = databases.parquet(places[start : start + _FILES], ", filename = true")
@@ -334,6 +336,7 @@ class Responses:
         values = [[row.get(name) for row in content] for name in list(COLUMNS)[:-1]]
         query = f"SELECT *, {_DIGEST} AS digest FROM (SELECT {', '.join(columns)})"
         path = self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
+        self.fresh |= {entry.id: more["body"] for entry, more in rows if "body" in more}
         loaded = {path: [entry for entry, _ in rows]}
         self.log.update(self.log.files.keys() | {path}, loaded, self.log.noted)
 
@@ -341,10 +344,10 @@ class Responses:
         self, query: str, at: datetime, values: Sequence[object] = (), kind: str = "single"
     ) -> str:
         name = f"{at:%Y-%m-%dT%H%M%SZ}" if kind == "single" else f"{at:%Y-%m-%d}"
-        parts = RESPONSES, f"{at:%Y-%m}", f"{name}-{secrets.token_hex(6)}.parquet"
+        path = f"{RESPONSES}/{at:%Y-%m}/{name}-{secrets.token_hex(6)}.parquet"
         with databases.connection() as opened:
-            self.folder.put(lambda path: databases.write(opened, query, path, values), *parts)
-        return "/".join(parts)
+            self.folder.put(lambda draft: databases.write(opened, query, draft, values), path)
+        return path
 
     def bodies(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | None]]:
         """Yields responses with their bodies, in order; None for one that is lost or damaged."""
@@ -365,12 +368,12 @@ class Responses:
     def _contents(self, connection: Connection, ids: Iterable[str]) -> dict[str, bytes]:
         """Returns the stored bodies of responses that have one and can be read, by id."""
         by_path: dict[str, list[str]] = defaultdict(list)
+        contents = {x: self.fresh[x] for x in ids if x in self.fresh}
         for identity in ids:
-            if identity in self.log.entries:
+            if identity in self.log.entries and identity not in contents:
                 by_path[self.log.place[identity]].append(identity)
-        contents: dict[str, bytes] = {}
         for path, some in by_path.items():
-            file = databases.parquet([self.folder.path(*path.split("/"))])
+            file = databases.parquet([self.folder.path(path)])
             query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
             with suppress(*databases.UNREADABLE):
                 contents.update(connection.execute(query, [some]).fetchall())
@@ -386,22 +389,22 @@ class Responses:
                 singles[name[:10]].append(path)
         for day, paths in sorted(singles.items()):
             if len(paths) > 1:
-                files = [self.folder.path(*path.split("/")) for path in sorted(paths)]
+                files = [self.folder.path(path) for path in sorted(paths)]
                 query = f"FROM {databases.parquet(files)}"
                 at = datetime.fromisoformat(day)
                 with suppress(*databases.UNREADABLE):
                     self._write(query, at, kind="day")
                     for path in paths:
-                        self.folder.remove(*path.split("/"))
+                        self.folder.remove(path)
 
     def erase(self) -> None:
         """Removes the rows of erased responses from every file; hold the lock."""
         for path, entries in list(self.log.files.items()):
             if erased := [entry.id for entry in entries if entry.id in self.log.erased]:
                 name = path.rpartition("/")[2]
-                file = databases.parquet([self.folder.path(*path.split("/"))])
+                file = databases.parquet([self.folder.path(path)])
                 if len(erased) < len(entries):
                     at = datetime.fromisoformat(name[:10])
                     query = f"FROM {file} WHERE NOT list_contains($1, id)"
                     self._write(query, at, [erased], kind="day")
-                self.folder.remove(*path.split("/"))
+                self.folder.remove(path)

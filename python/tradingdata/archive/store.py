@@ -104,6 +104,8 @@ class Store:
             if required:
                 raise
             problem = databases.redacted(error)
+        finally:
+            self.responses.fresh = {}
         if required:
             raise ArchiveError(f"{problem}: try again", file=self.root)
         remarks.append(
@@ -347,9 +349,9 @@ class Store:
                     copy.folder.put(_content(path), book, os.path.basename(path))
             copied: set[str] = set()
             while new := self.folder.responses() - copied:
-                for parts in (path.split("/") for path in sorted(new)):
+                for path in sorted(new):
                     with suppress(FileNotFoundError):  # it was joined meanwhile
-                        copy.folder.put(_content(self.folder.path(*parts)), *parts)
+                        copy.folder.put(_content(self.folder.path(path)), path)
                 copied |= new
         copy.settle(remarks, required=True)
 
