@@ -125,12 +125,12 @@ class Archive:
             )
         if calendar is None:
             is_open = sessions_of(known["calendar"])
-        decoder = Decoder(zone_of_text(known["tz"]), known["keep_personal_data"])
-        self._ingest = Ingest(self._store, decoder, time.fromisoformat(known["day_start"]))
+        self._store.decoder = Decoder(zone_of_text(known["tz"]), known["keep_personal_data"])
+        self._ingest = Ingest(self._store, time.fromisoformat(known["day_start"]))
         self._reader = Reader(self._ingest, Sessions(is_open, **self._days))
 
     def __reduce__(self) -> tuple[Callable[[str], Archive], tuple[str]]:
-        keep, closes = self._ingest.decoder.keep, self._closes
+        keep, closes = self._store.decoder.keep, self._closes
         options: dict[str, Any] = {"keep_personal_data": keep, "closes": closes, "create": False}
         options |= self._days
         return partial(type(self), calendar=self._calendar, **options), (self.path,)
@@ -146,7 +146,7 @@ class Archive:
     @property
     def tz(self) -> tzinfo:
         """The time zone of the days."""
-        return self._ingest.decoder.zone
+        return self._store.decoder.zone
 
     @property
     def accounts(self) -> tuple[str | None, ...]:

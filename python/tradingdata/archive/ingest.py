@@ -14,7 +14,7 @@ from ..display import counted
 from ..errors import ArchiveError, ConfigurationError
 from . import days
 from .databases import explained
-from .days import Decoder, StoredBook
+from .days import StoredBook
 from .folder import Json
 from .responses import Entry, Log, new_id
 from .store import Store
@@ -94,11 +94,7 @@ class Ingest:
     """Stores what was received."""
 
     files: Store
-    decoder: Decoder
     day_start: time
-
-    def __post_init__(self) -> None:
-        self.files.decoder = self.decoder
 
     def entry(
         self, entry: Entry, *, stored: bool | None = None, withdrawn: bool = False
@@ -121,11 +117,13 @@ class Ingest:
 
     def time(self, at: int | None) -> Any:
         """Returns a time of an entry in the archive's zone."""
-        return None if at is None else (_EPOCH + at * _MICROSECOND).astimezone(self.decoder.zone)
+        return (
+            None if at is None else (_EPOCH + at * _MICROSECOND).astimezone(self.files.decoder.zone)
+        )
 
     def day_at(self, at: datetime) -> date:
         """Returns the day of a time, which begins at ``day_start``."""
-        clock = at.astimezone(self.decoder.zone)
+        clock = at.astimezone(self.files.decoder.zone)
         return clock.date() - timedelta(clock.time() < self.day_start)
 
     def mark(self, source: str, remarks: list[str], *, fold: bool = True, **facts: Any) -> None:
@@ -248,10 +246,10 @@ class Ingest:
 
     def _with_body(self, entry: Entry, book: StoredBook, remarks: list[str]) -> tuple[Entry, Json]:
         """Returns the entry of a response with its body and its issues."""
-        if not self.decoder.keep and not book._rows.masked:
+        if not self.files.decoder.keep and not book._rows.masked:
             book = book._unpacked(*book._packed(), keep_personal_data=False)
         zone = book._rows.zone
-        if zone is not None and str(zone) != str(self.decoder.zone):
+        if zone is not None and str(zone) != str(self.files.decoder.zone):
             entry = entry._replace(zone=zone_as_text(zone))
         more: Json = {}
         if book.response is not None:
@@ -265,7 +263,7 @@ class Ingest:
 
     def _days(self, entry: Entry, body: bytes, remarks: list[str]) -> dict[str, int]:
         """Returns the number of rows of each day."""
-        table = self.decoder.table(entry, body)
+        table = self.files.decoder.table(entry, body)
         has_time = entry.received_at is not None
         _, rows, wrong = days.days_of(entry.book, table, entry.day, has_time=has_time)
         if wrong:

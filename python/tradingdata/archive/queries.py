@@ -93,27 +93,6 @@ class QueryResult(Table[Any]):
     __slots__ = ()
 
 
-class Rows(NamedTuple):
-    """The rows of some days of a book.
-
-    Attributes:
-        query: A query of them.
-        lost: Whether values did not fit.
-        days: The number of days that have rows.
-    """
-
-    query: str
-    lost: bool
-    days: int
-
-    def define(self, connection: Connection, name: str) -> None:
-        """Makes a view of them."""
-        try:
-            connection.execute(f"CREATE TEMP VIEW {name} AS {self.query}")
-        except databases.Error as error:  # a file lacks columns: no mistake of a query
-            raise OSError(databases.redacted(error)) from error
-
-
 class Reader:
     """What reads from an archive has of it.
 
@@ -125,7 +104,6 @@ class Reader:
     def __init__(self, ingest: Ingest, sessions: Sessions) -> None:
         self.ingest, self.sessions = ingest, sessions
         self.store: Store = ingest.files
-        self.decoder = ingest.decoder
 
     def log(self) -> Log:
         """Returns the log as it is now; hold the store's lock while using it."""
@@ -145,7 +123,7 @@ class Reader:
         self, span: Span, due: dict[str, tuple[date, date]], since: time | None = None
     ) -> list[MissingDay]:
         """Returns the days of some books that no response covers, or none since a time of day."""
-        least = None if since is None else since.replace(tzinfo=self.decoder.zone)
+        least = None if since is None else since.replace(tzinfo=self.store.decoder.zone)
         with self.store.lock:
             return coverage.gaps(self.log(), span, due, self.sessions, least)
 
@@ -160,7 +138,7 @@ class Reader:
         self,
         books: Sequence[str],
         span: Span,
-        work: Callable[[Connection, dict[str, Rows]], Result],
+        work: Callable[[Connection, dict[str, Found]], Result],
         remarks: list[str],
         *,
         files_only: bool = False,
@@ -173,7 +151,7 @@ class Reader:
         Args:
             books: The names of the books.
             span: The days.
-            work: What gets the connection and the rows of each book.
+            work: What gets the connection, and the days of each book with their query.
             remarks: What is wrong with the archive is appended.
             files_only: Whether the connection can read these files and no others, for a query of a
                 user, who may have made a mistake.
@@ -189,8 +167,8 @@ class Reader:
                 failure: Exception | None = None
                 try:
                     with databases.connection(sorted(files) if files_only else None) as opened:
-                        rows = {x: self._rows(opened, x, found[x], span) for x in books}
-                        result = interruptible(opened, partial(work, opened, rows))
+                        read = {x: self._readable(opened, x, found[x], span) for x in books}
+                        result = interruptible(opened, partial(work, opened, read))
                 except TradingDataError:
                     raise
                 except (databases.Error, OSError, RuntimeError, ValueError) as error:
@@ -215,8 +193,8 @@ class Reader:
         with explained(self.store.root, "read", f"the {book} of {span}"), self.store.lock:
             return self.store.find(book, span, notes, volatile)
 
-    def _rows(self, connection: Connection, book: str, found: Found, span: Span) -> Rows:
-        """Returns what was found of a book as a query, with the days in memory registered."""
+    def _readable(self, connection: Connection, book: str, found: Found, span: Span) -> Found:
+        """Returns what was found of a book with its query; registers the days in memory."""
         queries = [
             days.query(connection, f"{book}_{at}", day, table, book)
             for at, (day, table) in enumerate(found.rows)
@@ -232,14 +210,14 @@ class Reader:
         query = " UNION ALL BY NAME ".join(queries)
         if span.account is not None:
             query = f"FROM ({query}) WHERE coalesce(account, '') = {quoted(span.account)}"
-        return Rows(query, lost=found.lost, days=len(found.files) + len(found.rows))
+        return found._replace(query=query)
 
     def scan(self, book: str, span: Span, remarks: list[str]) -> DuckDBPyRelation:
         """Returns the rows of a book as a relation, which keeps its connection."""
         opened = databases.cursor()
         with explained(self.store.root, "read", f"the {book} of {span}"):
-            rows = self._rows(opened, book, self._find(book, span, remarks), span)
-            rows.define(opened, book)
+            found = self._readable(opened, book, self._find(book, span, remarks), span)
+            _define(opened, book, found.query)
             return opened.table(book)
 
     # -- books --
@@ -250,9 +228,12 @@ class Reader:
             book, sent = self.read([name], span, self._book, remarks)
         return self._with_lost(name, book, sent) if sent else book
 
-    def _book(self, connection: Connection, books: dict[str, Rows]) -> tuple[StoredBook, list[Any]]:
+    def _book(
+        self, connection: Connection, books: dict[str, Found]
+    ) -> tuple[StoredBook, list[Any]]:
         """Returns the rows as a book, and the texts of rows of which values did not fit."""
-        ((name, (query, is_lost, days)),) = books.items()
+        ((name, found),) = books.items()
+        query, is_lost, days = found.query, found.lost, len(found.files) + len(found.rows)
         first, *others = SORTED[name]
         rows = f"SELECT * EXCLUDE (day, fetch_id, received_at, last_seen, sent) FROM ({query})"
         # Trades of several days can be sorted by time alone, which the core does faster.
@@ -281,7 +262,9 @@ class Reader:
             sent: The numbers of rows, each with its text as it was sent.
         """
         body = f"[{','.join(text for _, text in sent)}]".encode()
-        issues = decode_issues(_core.decode_list(book._record, body, False, self.decoder.keep))
+        issues = decode_issues(
+            _core.decode_list(book._record, body, False, self.store.decoder.keep)
+        )
         lost = [x._replace(row=sent[x.row][0]) for x in issues if x.lost and x.raw]
         if not lost:
             return book
@@ -292,7 +275,8 @@ class Reader:
         """Returns the rows of a relation as a book."""
         try:
             return cast(
-                "StoredBook", KINDS[name].from_arrow(rows, keep_personal_data=self.decoder.keep)
+                "StoredBook",
+                KINDS[name].from_arrow(rows, keep_personal_data=self.store.decoder.keep),
             )
         except (TypeError, ValueError) as error:  # a column has another type
             raise OSError(str(error)) from error
@@ -302,7 +286,7 @@ class Reader:
     def history(self, number: str, account: Account, remarks: list[str]) -> Iterator[OrderState]:
         """Yields the states of an order, with times in the archive's zone."""
 
-        def days_of_order(connection: Connection, books: dict[str, Rows]) -> Any:
+        def days_of_order(connection: Connection, books: dict[str, Found]) -> Any:
             query = f"""SELECT DISTINCT day::VARCHAR, coalesce(account, '')
                 FROM ({books["orders"].query}) WHERE order_no = $1"""
             return connection.execute(query, [number]).fetchall()
@@ -313,7 +297,7 @@ class Reader:
         with self.store.lock:
             for entry, body, _ in self._responses(days, remarks):
                 seen = self.ingest.time(entry.received_at)
-                rows = KINDS["orders"]._of(self.decoder.table(entry, body), issues=())
+                rows = KINDS["orders"]._of(self.store.decoder.table(entry, body), issues=())
                 for order in rows.filter(order_no=number):
                     content = {**order._asdict(), "extra": order._extra}
                     content |= dict.fromkeys(UNCOUNTED)
@@ -374,9 +358,9 @@ class Reader:
 
         lost: list[str] = []
 
-        def work(connection: Connection, books: dict[str, Rows]) -> QueryResult:
-            for book, rows in books.items():
-                rows.define(connection, book)
+        def work(connection: Connection, books: dict[str, Found]) -> QueryResult:
+            for book, found in books.items():
+                _define(connection, book, found.query)
             if "order_states" in named:
                 self._define_states(connection, span, lost)
             if "fetches" in named:
@@ -412,7 +396,7 @@ class Reader:
                 if span.account in (None, label)
             ]
             for entry, body, its_days in self._responses(of_accounts, remarks):
-                table = self.decoder.table(entry, body)
+                table = self.store.decoder.table(entry, body)
                 has_time = entry.received_at is not None
                 names = days.days_of("orders", table, entry.day, has_time=has_time)[0]()
                 rows = days.with_facts(entry, table)
@@ -444,6 +428,14 @@ class Reader:
             FROM (SELECT unnest(from_json($1, '{json.dumps([_FETCHES])}'), recursive := true))""",
             [content],
         )
+
+
+def _define(connection: Connection, name: str, query: str) -> None:
+    """Makes a view of a query of files."""
+    try:
+        connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
+    except databases.Error as error:  # a file lacks columns: no mistake of a query
+        raise OSError(databases.redacted(error)) from error
 
 
 def fetches(log: Log, span: Span) -> list[Entry]:

@@ -37,12 +37,14 @@ class Found(NamedTuple):
         rows: Days that are in memory, because their files lack something.
         lost: Whether values did not fit.
         replaced: Paths of files that were replaced meanwhile; then this is to be found again.
+        query: A query of all rows, on the connection that reads them.
     """
 
     files: dict[str, Signature]
     rows: list[tuple[str, Slice]]
     lost: bool
     replaced: list[str]
+    query: str = ""
 
 
 class _File(NamedTuple):
