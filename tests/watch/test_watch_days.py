@@ -152,6 +152,12 @@ ORDERS: Days = {
         ([entered(7)], "new 0"),
         ([entered(6)], "returned 0, cleared"),
     ],
+    "half of four leave at once, but one of three is gone": [
+        (FULL[:4], "new 0, new 1, new 2, new 3"),
+        (FULL[2:4], "cleared"),
+        (FULL[2:5], "new 4"),
+        (FULL[3:5], "gone 2"),
+    ],
     "what ticks is no change": [
         (
             some_orders(row_no=lambda i, n=n: i + n, ref_ltp=float(n)),

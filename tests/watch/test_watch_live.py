@@ -75,6 +75,7 @@ def test_an_unchanged_response_changes_nothing(watched: Any, service: Service) -
     assert [len(update.changes) for update in updates] == [20, 0, 1, 0]
     assert len({update.at for update in updates}) == 4
     responses = [update.orders.response for update in updates]
+    assert [update.at for update in updates] == [one.received_at for one in responses]
     assert responses[0].sha256 == responses[1].sha256 != responses[2].sha256
     assert b"ABCDE" not in responses[1].content
 
