@@ -480,13 +480,21 @@ def _prose(shown: Shown) -> list[bool]:
     return [any(" " in cell for cell in column) for column in zip(*rows, strict=True)]
 
 
+def folded(text: str, width: int, indent: str = "") -> list[str]:
+    """Returns text in lines that fit, the later ones indented; words such as paths stay whole."""
+    lines: list[str] = []
+    for word in re.findall(" *[^ ]+", text):
+        if lines and cell_width(lines[-1] + word) <= width:
+            lines[-1] += word
+        else:
+            lines.append(indent + word.lstrip() if lines else word)
+    return lines
+
+
 def wrapped(heading: str, width: int) -> str:
     """Wraps a heading between its parts."""
-    from textwrap import wrap
-
     parts = re.sub(f"([,:]){_NO_BREAK}", r"\1 ", heading.replace(" ", _NO_BREAK))
-    lines = wrap(parts, width, subsequent_indent="  ", break_long_words=False)
-    return "\n".join(lines).replace(_NO_BREAK, " ")
+    return "\n".join(folded(parts, width, "  ")).replace(_NO_BREAK, " ")
 
 
 def fitted(
@@ -526,14 +534,12 @@ def fitted(
 
 
 _MOST_ISSUES = 5
-_INDENTED: Any = {"initial_indent": "    ", "subsequent_indent": "      "}
 _TONES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
 def table_text(table: Any) -> str:
     """Returns the text of a table that fits the terminal: a title, its rows, and its issues."""
     from shutil import get_terminal_size
-    from textwrap import fill
 
     width = get_terminal_size((100, 24)).columns
     title, shown = table._preview()
@@ -547,7 +553,8 @@ def table_text(table: Any) -> str:
     issues = issue_lines(table)
     if issues:
         lines.append(f"  {counted(len(issues), 'issue')}:")
-        lines += [fill(line, width, **_INDENTED) for line in issues[:_MOST_ISSUES]]
+        for line in issues[:_MOST_ISSUES]:
+            lines += folded(f"    {line}", width, "      ")
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)

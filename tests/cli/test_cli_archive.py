@@ -54,6 +54,14 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert run("archive", "erase", path, "nobody", "--yes").code == Code.USAGE
 
 
+def test_an_account_is_erased_on_a_yes_only(
+    run: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
+    assert run("archive", "erase", kept, "").code == Code.INTERRUPTED
+    assert run("archive", "trades", kept).code == Code.OK
+
+
 @pytest.mark.parametrize("call", BOOK_CALLS)
 def test_a_day_reads_back_as_the_service_sent_it(
     sandbox: Service, run: Run, kept: Path, call: str

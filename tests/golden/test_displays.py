@@ -99,6 +99,9 @@ def odd() -> dict[str, Any]:
     rows = td.TradeBook.from_json(body(TRADES[:3]))._rows
     when = dt.datetime(2026, 11, 20, 10, 1, 2, 345, dt.UTC)
     named = {"display_name": f"a\nb\x1b[31m\u202ec {MARKUP}", "pan_no": PAN, MARKUP: [PAN]}
+    wide = trade(1, SHARE, "B", 5, 1.0, "09:16", display_name="日本電気") | {
+        "quantity": "数量 未定 " * 3
+    }
     nasty = trade(1, SHARE, "B", 5, 1.0, "09:16", **named) | {"quantity": f"<b>NA</b>{PAN}"}
     kept = td.TradeBook.from_json(body([nasty]), keep_personal_data=True)
     numbers = [
@@ -115,6 +118,7 @@ def odd() -> dict[str, Any]:
             rows, td.types.Response(rows, account="desk<1>", received_at=when)
         ),
         "nasty": kept,
+        "wide": td.TradeBook.from_json(body([wide]), account="日本電気株式会社の口座"),
         "nasty-trade": kept[0],
         "numbers": td.TradeBook.from_json(body(numbers)),
         "prices": td.OrderBook.from_json(body(prices)),

@@ -6,14 +6,13 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from textwrap import wrap
 
 import click
 
 from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
-from tradingdata.display import counted, group, printable
+from tradingdata.display import counted, folded, group, printable
 from tradingdata.errors import TradingDataError
 
 from . import parameters, terminal
@@ -156,7 +155,7 @@ def _step(name: str, work: Callable[[], str]) -> Code:
         write_out(f"{before}{printable(text)}\n".encode())
     else:
         width, space = max(20, screen.width - len(before)), " " * len(before)
-        first, *rest = wrap(printable(text), width, break_long_words=False)
+        first, *rest = folded(printable(text), width)
         painted = screen.paint(state, style) + before[len(state) :]
         screen.show([painted + first, *(space + line for line in rest)])
     return code

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core, display
@@ -217,7 +216,7 @@ def write_lines(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     used = sum(2 + max(map(display.cell_width, column)) for column in columns)
     lines = []
     for *first, last in texts:
-        for piece in wrap(last, max(screen.width - used - 2, 10)) or [""]:
+        for piece in display.folded(last, max(screen.width - used - 2, 10)) or [""]:
             lines.append([*first, piece])
             first = [""] * len(first)
     screen.show(aligned(names, lines, right).splitlines())

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from inspect import cleandoc
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -17,6 +16,7 @@ from tradingdata._util import validate
 from tradingdata._util.waiting import Result
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
+from tradingdata.display import folded
 from tradingdata.errors import DataWarning
 
 from .terminal import UsageError, remark
@@ -46,7 +46,7 @@ class Command(click.Command):
         """Writes the examples. A long one goes on in the next line, as in a shell."""
         with formatter.indentation(), formatter.section("Examples"):
             for example in self._examples:
-                parts = wrap(example, formatter.width - 8, break_on_hyphens=False)
+                parts = folded(example, formatter.width - 8)
                 formatter.write("    " + " \\\n      ".join(parts) + "\n")
 
 

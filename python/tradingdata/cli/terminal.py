@@ -12,12 +12,11 @@ from contextlib import suppress
 from enum import IntEnum
 from errno import EPIPE
 from shutil import get_terminal_size
-from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from tradingdata import errors as known
 from tradingdata._util.waiting import Result
-from tradingdata.display import printable
+from tradingdata.display import folded, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +43,7 @@ class Screen:
 
     def fit(self, text: str) -> list[str]:
         """Returns text in lines that fit, but does not break addresses and paths."""
-        return wrap(text, self.width, break_long_words=False, break_on_hyphens=False)
+        return folded(text, self.width)
 
     def show(self, lines: Sequence[str], style: str = "") -> None:
         """Writes lines, above those that may be replaced."""
