@@ -10,10 +10,10 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, on_day, trade, unwarned
-from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.keys import KEY, REQUIRED
 from tradingdata.analysis.results import Problem
 
-ID, EXPIRY, ACCOUNT = CONTRACT[2], CONTRACT[3], KEY[0]
+ACCOUNT = KEY[0]
 MONDAY, TUESDAY, WEDNESDAY = (DAY + dt.timedelta(days=number) for number in range(3))
 LOT: dict[str, Any] = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
 

@@ -18,10 +18,10 @@ import pytest
 import tradingdata as td
 from analysis_samples import DAY, TIME, book, on_day, trade, unwarned
 from cases import problems
-from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from tradingdata.analysis.keys import CONTRACT, REQUIRED
 from tradingdata.analysis.results import Problem
 
-ID, EXPIRY, SEGMENT, ACCOUNT = CONTRACT[2], CONTRACT[3], CONTRACT[1], KEY[0]
+ID, EXPIRY, SEGMENT = CONTRACT[2], CONTRACT[3], CONTRACT[1]
 NEXT = DAY + dt.timedelta(days=1)
 LOT: dict[str, Any] = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
 OPTION: dict[str, Any] = {ID: "40", SEGMENT: "D", "strike_price": 100.0}
@@ -366,7 +366,7 @@ def test_the_unit_of_what_arrives_after_another_multiplier_changed_is_known() ->
 
 def test_a_function_without_a_name_is_named_when_a_ledger_is_pickled() -> None:
     ledger = td.Ledger(book(trade(1, "B", 1, 5.0)), by=lambda row: row.product)
-    assert copy.deepcopy(ledger) is ledger
+    assert copy.copy(ledger) is copy.deepcopy(ledger) is ledger
     with pytest.MonkeyPatch.context() as patch:
         for name in {"cloudpickle", "dill"} & sys.modules.keys():
             patch.delitem(sys.modules, name)

@@ -19,7 +19,6 @@ TUESDAY = DAY + dt.timedelta(days=1)
 OTHER: dict[str, Any] = {ID: "11"}
 PART: dict[str, Any] = {ID: "12"}
 OLD: dict[str, Any] = {ID: "20", ISIN: "OLD"}
-MERGED: dict[str, Any] = {ID: "10", ISIN: None}
 INTRADAY: dict[str, Any] = {PRODUCT: "I"}
 SPLIT = td.LotChange(TUESDAY, where={ID: "10"}, ratio=10)
 BEFORE = trade(1, "B", 10, 10000.0)

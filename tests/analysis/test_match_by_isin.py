@@ -61,6 +61,7 @@ def test_a_price_serves_under_any_id_of_the_security() -> None:
     for prices in ({"10": 102.0}, {"500010": 102.0}, {"10": 102.0, "500010": 102.0}):
         day = td.day_pnl(part, prices=prices, match_by="isin")
         assert (day.realised, day.unrealised) == (40.0, 120.0)
+        assert td.daily_pnl(part, prices=prices, match_by="isin").net == 160.0
     with pytest.raises(ValueError, match="different values for the ids of one security"):
         td.day_pnl(part, prices={"10": 102.0, "500010": 103.0}, match_by="isin")
     lots = unwarned(lambda: td.realised_pnl(part)).open_lots
