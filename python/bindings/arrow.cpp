@@ -80,7 +80,7 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
                                const TakenGil gil;
                                const py::object zone = call_python(zone_named, name);
                                of_instants = offset_of_instants(zone);
-                               of_clock = offset_of(zone, true);
+                               of_clock = offset_of(zone);
                                return {of_instants, of_clock};
                              }};
   try {
@@ -120,7 +120,7 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std:
   ArrowForm form{.types = named<ArrowTypes>({"shared", "plain", "pandas"}, types)};
   if (!self.zone().is_none()) form.time_zone = arrow_zone(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
-  released_unless(rows.offset != nullptr, [&] { export_stream(rows, form, **stream); });
+  released([&] { export_stream(rows, form, **stream); });
   py::capsule capsule(stream->get(), stream_name, [](PyObject* dying) {
     void* const held = PyCapsule_GetPointer(dying, stream_name);
     delete static_cast<detail::Taken<ArrowArrayStream>*>(held);  // the stream is its first member

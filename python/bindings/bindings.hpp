@@ -81,12 +81,6 @@ auto released(const Work& work) {
   return work();
 }
 
-// The same, unless it calls Python.
-template <typename Work>
-auto released_unless(bool calls_python, const Work& work) {
-  return calls_python ? work() : released(work);
-}
-
 // A new reference; throws Python's error where there is none.
 inline py::object owned(PyObject* made) {
   if (made == nullptr) throw py::error_already_set();

@@ -41,21 +41,9 @@ PyObject* Columns::text(Reader& reader, std::int64_t row) {
 #endif
 }
 
-std::chrono::year_month_day Columns::date_of(std::int32_t days) {
-#ifdef Py_GIL_DISABLED
-  return calendar_date(days);
-#else
-  if (days != last_day_) {
-    last_date_ = calendar_date(days);
-    last_day_ = days;
-  }
-  return last_date_;
-#endif
-}
-
 PyObject* Columns::timestamp(std::int64_t micros) {
   const std::int32_t day = day_of(micros);
-  return make_datetime(date_of(day), micros - day * micros_per_day, zone_);
+  return make_datetime(calendar_date(day), micros - day * micros_per_day, zone_);
 }
 
 // Interned names let attribute access compare pointers instead of text.

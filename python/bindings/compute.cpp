@@ -94,7 +94,8 @@ KeyField key_field(const Table& table, const std::string& name) {
 // The values of a field, or the days of a timestamp, each once.
 py::object distinct(const OwnedSlice& self, const std::string& name) {
   const KeyField key = key_field(self.table(), name);
-  const std::vector<std::int64_t> rows = released([&] { return distinct_rows(self.view(), key); });
+  const GroupedRows grouped{self.view(), {key}};
+  const auto rows = released([&] { return group_rows({&grouped, 1}).parts.front().first; });
   if (!key.day) return cells_of(self, rows, key.field);
   const Column& column = self.table().column(key.field);
   return list_from(rows, [&](std::int64_t row) {

@@ -1,4 +1,4 @@
-// Rows as CSV and JSON text.
+// Rows as JSON text.
 #include <pybind11/stl.h>
 
 #include <string_view>
@@ -6,18 +6,12 @@
 
 #include "bindings.hpp"
 #include "decode/decode.hpp"
-#include "export/csv.hpp"
 #include "export/json.hpp"
 #include "slice.hpp"
 
 namespace tradingdata::python {
 
 namespace {
-
-py::bytes to_csv(const OwnedSlice& self, const Names& columns, bool spreadsheet) {
-  const Rows rows = self.rows(columns);
-  return released_unless(rows.offset != nullptr, [&] { return rows_as_csv(rows, spreadsheet); });
-}
 
 // As they were sent, where the table is a complete response; otherwise from its columns.
 py::list record_texts(const OwnedSlice& self) {
@@ -38,14 +32,13 @@ py::list record_texts(const OwnedSlice& self) {
 
 py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, bool lines) {
   const Rows rows = self.rows(columns);
-  return released_unless(rows.offset != nullptr, [&] { return export_json(rows, extra, lines); });
+  return released([&] { return export_json(rows, extra, lines); });
 }
 
 }  // namespace
 
 void bind_exports(py::module_& module) {
   slice_class(module)
-      .def("to_csv", &to_csv, py::arg("columns"), py::arg("spreadsheet") = false)
       .def("record_texts", &record_texts)
       .def("export_json", &export_rows, py::arg("columns"), py::arg("extra") = false,
            py::arg("lines") = false);

@@ -19,7 +19,7 @@
 #include "rows.hpp"
 #include "slice.hpp"
 #include "table/records.hpp"
-#include "table/row_selection.hpp"
+#include "table/rows.hpp"
 #include "table/table.hpp"
 #include "values.hpp"
 

@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "slice.hpp"
 #include "table/records.hpp"
-#include "table/row_values.hpp"
+#include "table/rows.hpp"
 #include "values.hpp"
 
 namespace tradingdata::python {

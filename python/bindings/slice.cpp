@@ -10,7 +10,7 @@
 #include "bindings.hpp"
 #include "export/json.hpp"
 #include "rows.hpp"
-#include "table/row_values.hpp"
+#include "table/rows.hpp"
 #include "values.hpp"
 
 namespace tradingdata::python {

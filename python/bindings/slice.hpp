@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "table/row_selection.hpp"
+#include "table/rows.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::python {

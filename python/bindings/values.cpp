@@ -167,15 +167,14 @@ struct Reading {
   bool second = false;  // the clock showed it before
 };
 
-// The offset by `read(micros)`, which calls Python; with `gil`, it takes the GIL before.
+// The offset by `read(micros)`, which calls Python.
 template <typename Read>
-ZoneOffset offset_by(const Read& read, bool gil) {
+ZoneOffset offset_by(const Read& read) {
   std::unordered_map<std::int64_t, std::optional<std::int64_t>> of_day;
   std::optional<std::int64_t> of_latest;
   std::int64_t latest = std::numeric_limits<std::int64_t>::min();
   const auto read_with_gil = [=](std::int64_t micros) {
-    std::optional<TakenGil> taken;
-    if (gil) taken.emplace();
+    const TakenGil gil;
     return read(micros);
   };
   return [=](std::int64_t micros) mutable {
@@ -214,13 +213,13 @@ std::int64_t offset_of_time(const py::object& time) {
 
 }  // namespace
 
-ZoneOffset offset_of(const py::object& zone, bool gil) {
+ZoneOffset offset_of(const py::object& zone) {
   if (zone.is_none()) return nullptr;
   const py::object timedelta = attribute(imported("datetime"), "timedelta");
   const auto read = [timedelta, epoch = epoch_in(zone)](std::int64_t micros) {
     return Reading{offset_of_time(later(epoch, timedelta, micros))};
   };
-  return offset_by(read, gil);
+  return offset_by(read);
 }
 
 ZoneOffset offset_of_instants(const py::object& zone) {
@@ -232,7 +231,7 @@ ZoneOffset offset_of_instants(const py::object& zone) {
         call_python(attribute(later(epoch, timedelta, micros), "astimezone"), zone);
     return Reading{offset_of_time(time), !equal(attribute(time, "fold"), py::int_(0))};
   };
-  return offset_by(read, true);
+  return offset_by(read);
 }
 
 std::string arrow_zone(const py::object& zone) {

@@ -39,11 +39,11 @@ PyObject* make_date(std::chrono::year_month_day date);
 void import_datetime();
 
 // Offsets of a zone at times on its clock, as datetime gives them with fold=0; nothing for None.
-// Calls Python twice for each day, and more often only on days when the offset changes; with `gil`,
-// on a thread that does not have the GIL, and takes it for that.
-ZoneOffset offset_of(const py::object& zone, bool gil = false);
+// Calls Python twice for each day, and more often only on days when the offset changes, and takes
+// the GIL for that.
+ZoneOffset offset_of(const py::object& zone);
 
-// The same at instants, with `gil`. Throws SecondOfTwo.
+// The same at instants. Throws SecondOfTwo.
 ZoneOffset offset_of_instants(const py::object& zone);
 
 // The zone as Arrow names it: "Asia/Kolkata", "UTC" or "+05:30". Raises ValueError for another.

@@ -19,12 +19,66 @@ from systems import link_to, needs
 from tradingdata.display import group
 from worlds.records import BOOKS, KINDS, body_of, read, sample
 
+MOMENT = dt.datetime(2025, 1, 6, 9, 30)
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")
 
 
-def test_negative_numbers_stay_numbers_in_a_spreadsheet() -> None:
-    book = td.TradeBook.from_json(body_of("trade", trades(1, traded_price=-5.5)))
-    assert book.to_csv(columns=["traded_price"], spreadsheet=True).endswith("\r\n-5.5\r\n")
+CELLS: list[tuple[Any, str]] = [
+    *(("", '""'), ("plain text", "plain text"), ("a,b", '"a,b"'), ("=1+1", "=1+1")),
+    *(('a"b', '"a""b"'), ("two\nlines", '"two\nlines"'), (None, "")),
+    *((1501.05, "1501.05"), (100000.0, "100000.0"), (-0.0, "-0.0"), (0.0001, "0.0001")),
+    *(
+        (1e-5, "1e-05"),
+        (2.0**53, "9007199254740992.0"),
+        (-5.5, "-5.5"),
+        (1 - 2**63, f"-{2**63 - 1}"),
+    ),
+    *((MOMENT, "2025-01-06 09:30:00"), (MOMENT.date(), "2025-01-06")),
+    (MOMENT.replace(microsecond=5, tzinfo=dt.timezone.max), "2025-01-06 09:30:00.000005+23:59"),
+]
+FIELDS = {float: "traded_price", int: "quantity", dt.datetime: "exch_trade_time"}
+FIELDS |= {dt.date: "expiry_date"}
+
+
+def cell(value: Any, *, spreadsheet: bool = False) -> str:
+    """The line of a row that has one value, beside a column without one."""
+    book = td.TradeBook([td.Trade(**{FIELDS.get(type(value), "symbol"): value})])
+    names = [FIELDS.get(type(value), "symbol"), "settlor"]
+    end = "\r\n" if spreadsheet else "\n"
+    head, line = book.to_csv(columns=names, spreadsheet=spreadsheet).removesuffix(end).split(end, 1)
+    assert head == "\ufeff" * spreadsheet + ",".join(names)
+    return line.removesuffix(",")
+
+
+@pytest.mark.parametrize(("value", "written"), CELLS)
+def test_a_cell_reads_back_as_its_value(value: Any, written: str) -> None:
+    assert cell(value) == written
+
+
+def test_a_line_is_never_blank() -> None:
+    assert td.TradeBook([td.Trade()]).to_csv(columns=["symbol"]) == 'symbol\n""\n'
+    assert td.TradeBook().to_csv(columns=["symbol"]) == "symbol\n"
+
+
+CHANGED = (
+    "=1+1|+1|-1|@SUM(A1)|\tx|\uff1d1+1|5/10|1-2|1-2-2026|MAR1|mar 1|1-Mar|25MAR|DEC25|Sept 2026|"
+    "2 March 2026|10:30|10:30 PM|9 a|1E5|1e5|12E45|1.5e-7|00123|1.50|007.5|.5|5.|1,234|50%|$5|(5)|"
+    "\u20b9500|1 1/2| 5|5 |TRUE|false|#N/A|123456789012345|1.00000000000001|2026-11-20|1.2.2026|"
+    "2026-11-20T10:04:05Z"
+)
+KEPT = (
+    "INFY|A1|E1|E5|T2|P5|NIFTY25MAR24500CE|INE009A01021|20 Microns Ltd|5PAISA|3M India|MARS1|12345|"
+    "0|12.5|1501.05|12E|12 E5|12345678901234|BAJAJ-AUTO|truely|Market|Dec|N/A|M&M|S&P 500|a=1"
+)
+
+
+def test_a_spreadsheet_runs_no_formula_and_takes_no_text_for_another_value() -> None:
+    for text in CHANGED.split("|"):
+        assert cell(text, spreadsheet=True).strip('"') == f"'{text}"
+        assert "'" not in cell(text)
+    for text in KEPT.split("|"):
+        assert cell(text, spreadsheet=True) == text
+    assert cell(-5.5, spreadsheet=True) == "-5.5"
 
 
 def test_parquet_is_written_by_polars_where_there_is_no_pyarrow(

@@ -227,26 +227,6 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   return detail::grouped(parts, hashes_of);
 }
 
-std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key) {
-  const Table& table = *rows.table;
-  const Column& column = table.column(key.field);
-  // Values come in runs, most of all where there are few: only the first of each counts.
-  std::vector<std::int64_t> heads;
-  with_stored(table.schema().field(key.field).kind, [&]<typename T>(const T&) {
-    for (std::int64_t row = rows.start; row < rows.stop; ++row) {
-      const bool goes_on =
-          row > rows.start && column.valid(row) == column.valid(row - 1) &&
-          (!column.valid(row) || same_value(table, key_value<T>(column, key, row), table,
-                                            key_value<T>(column, key, row - 1)));
-      if (!goes_on) heads.push_back(row - rows.start);
-    }
-  });
-  const GroupedRows part{rows, {key}, {}, heads};
-  std::vector<std::int64_t> found = group_rows({&part, 1}).parts.front().first;
-  for (std::int64_t& row : found) row = heads[static_cast<std::size_t>(row)];
-  return found;
-}
-
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
                                   std::span<const GroupedRows> parts) {
   require_one_key(parts);

@@ -64,9 +64,6 @@ Groups grouped(std::span<const GroupedRows> parts, const RowHashes& hashes);
 
 }  // namespace detail
 
-// The first row of each value of a field, in order; a missing value counts as one.
-std::vector<std::int64_t> distinct_rows(const Slice& rows, const KeyField& key);
-
 // The number of each group among groups by a part of the key, whose fields are given for each part.
 std::vector<std::int32_t> coarser(std::span<const GroupPart> groups,
                                   std::span<const GroupedRows> parts);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -146,13 +147,7 @@ class LotFold {
   const std::vector<std::int64_t>& undecided() const { return order_.undecided; }
 
  private:
-  struct Queue {
-    std::vector<std::int64_t> lots;
-    std::size_t next = 0;
-
-    bool empty() const { return next == lots.size(); }
-    void tidy();
-  };
+  using Queue = std::deque<std::int64_t>;  // lots, the oldest first
 
   // What was open at a moment, in no order.
   std::vector<OpenPart> parts_at(std::int64_t moment) const;

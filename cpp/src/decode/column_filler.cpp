@@ -196,29 +196,11 @@ void ColumnFiller::fill_texts(int field, const ArrayReader& values, std::int64_t
       cells[row] = table_.keep_text(masked(text));
     });
   }
-  const ArrayReader* const texts = values.dictionary();
-  if (texts == nullptr) {
-    const TextSource source{values.is_ascii(), values.text_end()};
-    return values.each_text([&, source, cells](std::int64_t row, std::string_view text) {
-      put_text(table_, declared, cells + row, text, source);
-    });
-  }
-  // Each text of the dictionary that has a row is kept once.
-  std::vector<TextView> views(static_cast<std::size_t>(texts->length()));
-  std::vector<bool> used(views.size());
-  const auto each_code = [&](const auto& work) {
-    for (std::int64_t row = 0; row < values.length(); ++row) {
-      if (values.code(row) >= 0) work(row, static_cast<std::size_t>(values.code(row)));
-    }
-  };
-  each_code([&](std::int64_t, std::size_t code) { used[code] = true; });
-  texts->each_text([&](std::int64_t at, std::string_view text) {
-    const auto code = static_cast<std::size_t>(at);
-    if (used[code]) {
-      put_text(table_, declared, &views[code], text, {texts->is_ascii(), texts->text_end()});
-    }
+  const ArrayReader& texts = values.dictionary() ? *values.dictionary() : values;
+  const TextSource source{texts.is_ascii(), texts.text_end()};
+  values.each_text([&, source, cells](std::int64_t row, std::string_view text) {
+    put_text(table_, declared, cells + row, text, source);
   });
-  each_code([&](std::int64_t row, std::size_t code) { cells[row] = views[code]; });
 }
 
 template <typename Raw>
@@ -257,22 +239,6 @@ void ColumnFiller::put_on_clock(int field, std::int64_t row, const std::optional
 
 void ColumnFiller::fill_cell(int field, std::int64_t row, const Literal& value) {
   fill_cell(field, row, value, [&] { return std::string(value.raw()); });
-}
-
-// A value of which nothing is to be noted is converted once.
-void ColumnFiller::fill_all(int field, std::int64_t rows, const Literal& value) {
-  if (rows == 0) return;
-  const std::size_t noted = table_.issues().size() + offset_times_.size();
-  fill_cell(field, 0, value);
-  if (table_.issues().size() + offset_times_.size() != noted) {
-    for (std::int64_t row = 1; row < rows; ++row) fill_cell(field, row, value);
-  } else if (table_.table().valid(field, 0)) {
-    with_stored(table_.table().schema().field(field).kind, [&]<typename Cell>(const Cell&) {
-      auto* const cells = table_.cells<Cell>(field);
-      std::fill_n(cells + 1, rows - 1, cells[0]);
-    });
-    for (std::int64_t row = 1; row < rows; ++row) table_.unset_null(field, row);
-  }
 }
 
 void ColumnFiller::settle_offsets() {

@@ -60,8 +60,6 @@ class ColumnFiller {
   void fill(int field, const ArrayReader& values, std::int64_t first);
   // Fills a cell with the meaning of a JSON value.
   void fill_cell(int field, std::int64_t row, const Literal& value);
-  // Fills the first `rows` cells with the meaning of a JSON value.
-  void fill_all(int field, std::int64_t rows, const Literal& value);
 
   // Must be called once the table has all of its rows.
   void settle_offsets();

@@ -264,7 +264,8 @@ class TableReader {
       });
     }
     constants_.each([&](const std::string& name, const detail::Literal& value) {
-      filler.fill_all(schema_.find(name), input_.rows, value);
+      const int field = schema_.find(name);
+      for (std::int64_t row = 0; row < input_.rows; ++row) filler.fill_cell(field, row, value);
     });
     UnknownFields unknown(table, mask, filler);
     for (const Source& source : unknown_) read_unknown(unknown, source);

@@ -9,7 +9,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "table/row_selection.hpp"
+#include "table/rows.hpp"
 
 namespace tradingdata {
 

@@ -53,13 +53,8 @@ TEST_CASE("keys of other kinds are refused, since their values have other sizes"
   refused({});
 }
 
-TEST_CASE("values have their first row, and groups within groups are apart") {
+TEST_CASE("rows of one key have one hash, and groups within groups are apart") {
   const Slice rows{table().get(), 0, 3};
-  for (const KeyField& key : {KeyField{trade_no}, KeyField{time_of_trade, true}, KeyField{price}}) {
-    CHECK(distinct_rows(rows, key) == std::vector<std::int64_t>{0, 1});
-  }
-  CHECK(distinct_rows(rows, {time_of_trade}).size() == 3);
-  CHECK(distinct_rows(rows, {trade_schema["settlor"]}).size() == 1);
   const std::vector<std::uint64_t> hashes = hashes_of({rows, {{trade_no}}});
   CHECK(hashes[0] == hashes[2]);
   CHECK(hashes[0] != hashes[1]);
@@ -77,8 +72,12 @@ TEST_CASE("days begin at midnight, also before 1970, and a missing time has none
   static_assert(Fill::unknown == -1);
   const TablePtr times = test::trades(fills);
   const KeyField day{time_of_trade, true};
-  CHECK(distinct_rows({times.get(), 0, 11}, day) == std::vector<std::int64_t>{0, 1, 3, 4, 8, 10});
-  CHECK(distinct_rows({times.get(), 2, 8}, day) == std::vector<std::int64_t>{0, 1, 2, 5});
+  const auto first_rows = [&](std::int64_t start, std::int64_t stop) {
+    const GroupedRows rows{{times.get(), start, stop}, {day}};
+    return group_rows({&rows, 1}).parts[0].first;
+  };
+  CHECK(first_rows(0, 11) == std::vector<std::int64_t>{0, 1, 3, 4, 8, 10});
+  CHECK(first_rows(2, 8) == std::vector<std::int64_t>{0, 1, 2, 5});
 }
 
 TEST_CASE("keys are compared field by field, and a missing value is no zero") {

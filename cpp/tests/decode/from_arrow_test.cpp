@@ -318,16 +318,6 @@ TEST_CASE("a dictionary may repeat a text, and have ones that are null or that n
   CHECK(unused.read().table.build()->text(exchange, 2) == "a text that is not inline");
 }
 
-TEST_CASE("a long text of a dictionary is kept once") {
-  Producer producer;
-  producer.dictionary_texts = "NSEa text that is not inline";
-  producer.dictionary_ends[2] = static_cast<std::int32_t>(producer.dictionary_texts.size());
-  producer.exchange_buffers[2] = producer.dictionary_texts.data();
-  const TablePtr table = producer.read().table.build();
-  CHECK(table->text(exchange, 0) == "a text that is not inline");
-  CHECK(table->text(exchange, 0).data() == table->text(exchange, 2).data());
-}
-
 TEST_CASE("an array without rows needs no buffers, wherever it begins") {
   Producer producer;
   producer.batch.length = 0;

@@ -10,7 +10,7 @@
 
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
-#include "table/row_selection.hpp"
+#include "table/rows.hpp"
 
 using namespace tradingdata;
 

@@ -273,7 +273,7 @@ class TableExport:
         """
         selection = self._selection(columns, extra=extra)
         content = selection.rows.export_json(selection.names, extra, flag("lines", lines))
-        return _written(content, path, overwrite=overwrite)
+        return _written(content.decode(), path, overwrite=overwrite)
 
     def to_parquet(
         self,
@@ -357,9 +357,9 @@ class TableExport:
         write_excel(self._selection(columns, extra=extra), path, overwrite=overwrite)
 
 
-def _written(content: bytes, path: Path | None, *, overwrite: bool) -> str | None:
+def _written(content: str, path: Path | None, *, overwrite: bool) -> str | None:
     if path is None:
-        return content.decode()
+        return content
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-        file.write(content)
+        file.write(content.encode())
     return None

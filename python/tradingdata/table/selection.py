@@ -16,6 +16,7 @@ from .._util.platform import whole_file
 from .._util.validate import flag, shown
 from ..display import group, shared_decimals
 from ..errors import ConfigurationError
+from .csv import csv_text
 from .rows import with_extra
 
 if TYPE_CHECKING:
@@ -138,10 +139,9 @@ class Selection:
         table: pa.Table = pyarrow.table(self)
         return table
 
-    def csv(self, *, spreadsheet: bool) -> bytes:
+    def csv(self, *, spreadsheet: bool) -> str:
         """Returns comma-separated values."""
-        flag("spreadsheet", spreadsheet)
-        return self._exported.to_csv(list(self.kinds), spreadsheet)
+        return csv_text(self._exported, self.kinds, spreadsheet=flag("spreadsheet", spreadsheet))
 
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
