@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/bodies.hpp"
+#include "support/cases.hpp"
 #include "support/decoding.hpp"
 
 using namespace tradingdata;
@@ -51,138 +52,102 @@ void check(std::string_view field, const Expected& expected) {
   }
 }
 
+// Values apart by '|', which are held as they are sent, or which become null.
+void check_kept(std::string_view field, std::string_view values) {
+  for (const std::string& value : cases(values)) check(field, {value, value});
+}
+void check_lost(std::string_view field, Problem problem, std::string_view values) {
+  for (const std::string& value : cases(values)) check(field, {value, "null", problem});
+}
+
 }  // namespace
 
 TEST_CASE("values of each kind of field") {
   const std::pair<std::string_view, std::vector<Expected>> fields[] = {
       {"symbol",
        {
-           {"\"\"", ""},
-           {"\"twelve bytes\"", "twelve bytes"},
-           {"\"thirteen byte\"", "thirteen byte"},
-           {"\"exactly thirty-two bytes of text\"", "exactly thirty-two bytes of text"},
-           {"\"a text that is longer than thirty-two bytes\"",
-            "a text that is longer than thirty-two bytes"},
-           {"\"\xE0\xA4\x9F\xE0\xA4\xBE\xE0\xA4\x9F\xE0\xA4\xBE\"",
-            "\xE0\xA4\x9F\xE0\xA4\xBE\xE0\xA4\x9F\xE0\xA4\xBE"},
            {"\"short \\u20B9\"", "short \xE2\x82\xB9"},
            {"\"a long text with an escape: \\\"quoted\\\"\"",
             "a long text with an escape: \"quoted\""},
            {"\"1\\u00002\"", std::string_view("1\0\x32", 3)},
-           {"\"0001-01-01\"", "0001-01-01"},
-           {"null", "null"},
-           {"42", "42", Problem::text_as_number},
-           {"-1.50e3", "-1.50e3", Problem::text_as_number},
-           {"123456789012345678901234567890", "123456789012345678901234567890",
-            Problem::text_as_number},
-           {"1e400", "1e400", Problem::text_as_number},
-           {"true", "null", Problem::not_text},
-           {"[]", "null", Problem::not_text},
-           {"{\"a\":1}", "null", Problem::not_text},
-           {"\"A\\ud800B\"", "null", Problem::lone_surrogate},
-           {"\"\\udc00\\ud800\"", "null", Problem::lone_surrogate},
            {"\"\\ud83d\\ude00\"", "\xF0\x9F\x98\x80"},
        }},
       {"quantity",
        {
-           {"0", "0"},
            {"-0", "0"},
-           {"99999999", "99999999"},
-           {"-123456789", "-123456789"},
-           {"9007199254740993", "9007199254740993"},
-           {"9223372036854775807", "9223372036854775807"},
-           {"-9223372036854775808", "-9223372036854775808"},
-           {"null", "null"},
            {"5.0", "5", Problem::integer_as_fraction},
            {"5e0", "5", Problem::integer_as_fraction},
            {"\"75\"", "75", Problem::number_as_text},
            {"\" 75 \"", "75", Problem::number_as_text},
            {"\"\\u0037\\u0035\"", "75", Problem::number_as_text},
-           {"\"\"", "null", Problem::empty_text},
-           {"5.5", "null", Problem::not_integer},
-           {"1e-999", "null", Problem::not_integer},
-           {"9223372036854775808", "null", Problem::out_of_range},
-           {"36893488147419103232", "null", Problem::out_of_range},
-           {"1e400", "null", Problem::out_of_range},
-           {"\"1,501\"", "null", Problem::not_integer},
-           {"\"NA\"", "null", Problem::not_integer},
-           {"\"075\"", "null", Problem::not_integer},
-           {"\"\\n75\"", "null", Problem::not_integer},
-           {"\"75\\t\"", "null", Problem::not_integer},
-           {"\"+75\"", "null", Problem::not_integer},
-           {"\"75\\u0000\"", "null", Problem::not_integer},
-           {"\"75\\ud800\"", "null", Problem::lone_surrogate},
-           {"true", "null", Problem::not_integer},
-           {"[75]", "null", Problem::not_integer},
        }},
       {"traded_price",
        {
-           {"0", "0"},
            {"-0.0", "-0"},
-           {"1501", "1501"},
-           {"1501.05", "1501.05"},
            {"0.1", "0.10000000000000001"},
            {"123456789.123456789", "123456789.12345679"},
            {"1.5e3", "1500"},
            {"1e-999", "0"},
-           {"9007199254740992", "9007199254740992"},
-           {"null", "null"},
            {"\"1501.05\"", "1501.05", Problem::number_as_text},
-           {"\"\"", "null", Problem::empty_text},
-           {"9007199254740993", "null", Problem::would_round},
-           {"\"9007199254740993\"", "null", Problem::would_round},
-           {"36893488147419103233", "null", Problem::would_round},
-           {"1e400", "null", Problem::out_of_range},
-           {"\"-1e400\"", "null", Problem::out_of_range},
-           {"\"1,501.05\"", "null", Problem::not_number},
-           {"\"MKT\"", "null", Problem::not_number},
-           {"\"NaN\"", "null", Problem::not_number},
-           {"false", "null", Problem::not_number},
-           {"{}", "null", Problem::not_number},
        }},
       {"exch_trade_time",
        {
-           {"\"2026-11-20 10:04:05\"", "2026-11-20 10:04:05"},
            {"\"0001-01-01 00:00:00\"", "null"},
            {"\"0001-01-01\"", "null"},
-           {"null", "null"},
+           {"\"0001-01-01T00:00:00Z\"", "null"},
            {"\"2026-11-20T10:04:05\"", "2026-11-20 10:04:05", Problem::time_in_other_form},
            {"\"2026-11-20 10:04:05.123\"", "2026-11-20 10:04:05.123000",
             Problem::time_in_other_form},
-           {"\"\"", "null", Problem::empty_text},
-           {"\"0000-00-00 00:00:00\"", "null", Problem::not_time},
-           {"\"2026-11-20 24:00:00\"", "null", Problem::not_time},
            {"\"2026-11-20 10:04:05.1234567\"", "2026-11-20 10:04:05.123456", Problem::time_cut},
            {"\"2026-11-20T10:04:05Z\"", "2026-11-20 10:04:05", Problem::offset_dropped},
            {"\"2026-11-20 10:04:05.5+05:30\"", "2026-11-20 10:04:05.500000",
             Problem::offset_dropped},
-           {"\"0001-01-01T00:00:00Z\"", "null"},
-           {"\"2026-11-20 10:04:05 IST\"", "null", Problem::not_time},
-           {"\"2026-11-20 10:04\"", "null", Problem::not_time},
-           {"\"2026-11-20\"", "null", Problem::not_time},
-           {"\"0001-01-01 24:00:00\"", "null", Problem::not_time},
-           {"1795169045", "null", Problem::not_time},
-           {"true", "null", Problem::not_time},
        }},
       {"expiry_date",
        {
-           {"\"2026-11-27\"", "2026-11-27"},
            {"\"0001-01-01\"", "null"},
            {"\"0001-01-01 00:00:00\"", "null"},
-           {"null", "null"},
            {"\"2026-11-27 00:00:00\"", "2026-11-27", Problem::date_with_time},
            {"\"2026-11-27T00:00:00\"", "2026-11-27", Problem::date_with_time},
            {"\"2026-11-27T00:00:00Z\"", "2026-11-27", Problem::date_with_time},
-           {"\"\"", "null", Problem::empty_text},
-           {"\"2026-11-27 15:30:00\"", "null", Problem::not_date},
-           {"\"2026-02-29\"", "null", Problem::not_date},
-           {"\"0000-00-00\"", "null", Problem::not_date},
-           {"\"27-11-2026\"", "null", Problem::not_date},
-           {"20261127", "null", Problem::not_date},
        }},
   };
   for (const auto& [field, values] : fields) {
+    check_kept(field, "null");
     for (const Expected& expected : values) check(field, expected);
+  }
+  for (const std::string& text :
+       cases("|twelve bytes|thirteen byte|exactly thirty-two bytes of text|"
+             "a text that is longer than thirty-two bytes|0001-01-01|"
+             "\xE0\xA4\x9F\xE0\xA4\xBE\xE0\xA4\x9F\xE0\xA4\xBE")) {
+    check("symbol", {'"' + text + '"', text});
+  }
+  for (const std::string& number : cases("42|-1.50e3|123456789012345678901234567890|1e400")) {
+    check("symbol", {number, number, Problem::text_as_number});
+  }
+  check_lost("symbol", Problem::not_text, "true|[]|{\"a\":1}");
+  check_lost("symbol", Problem::lone_surrogate, "\"A\\ud800B\"|\"\\udc00\\ud800\"");
+  check_kept("quantity",
+             "0|99999999|-123456789|9007199254740993|9223372036854775807|-9223372036854775808");
+  check_lost(
+      "quantity", Problem::not_integer,
+      "5.5|1e-999|\"1,501\"|\"NA\"|\"075\"|\"\\n75\"|\"75\\t\"|\"+75\"|\"75\\u0000\"|true|[75]");
+  check_lost("quantity", Problem::out_of_range, "9223372036854775808|36893488147419103232|1e400");
+  check_lost("quantity", Problem::lone_surrogate, "\"75\\ud800\"");
+  check_kept("traded_price", "0|1501|1501.05|9007199254740992");
+  check_lost("traded_price", Problem::would_round,
+             "9007199254740993|\"9007199254740993\"|36893488147419103233");
+  check_lost("traded_price", Problem::out_of_range, "1e400|\"-1e400\"");
+  check_lost("traded_price", Problem::not_number, "\"1,501.05\"|\"MKT\"|\"NaN\"|false|{}");
+  check("exch_trade_time", {"\"2026-11-20 10:04:05\"", "2026-11-20 10:04:05"});
+  check_lost("exch_trade_time", Problem::not_time,
+             "\"0000-00-00 00:00:00\"|\"2026-11-20 24:00:00\"|\"2026-11-20 10:04:05 IST\"|"
+             "\"2026-11-20 10:04\"|\"2026-11-20\"|\"0001-01-01 24:00:00\"|1795169045|true");
+  check("expiry_date", {"\"2026-11-27\"", "2026-11-27"});
+  check_lost("expiry_date", Problem::not_date,
+             "\"2026-11-27 15:30:00\"|\"2026-02-29\"|\"0000-00-00\"|\"27-11-2026\"|20261127");
+  for (const char* field : {"quantity", "traded_price", "exch_trade_time", "expiry_date"}) {
+    check(field, {"\"\"", "null", Problem::empty_text});
   }
   CHECK(cell(*book(with("exch_trade_time", R"("2026-11-20 \u00310:04:05")")), "exch_trade_time") ==
         "2026-11-20 10:04:05");

@@ -19,7 +19,7 @@ from .._core import Slice
 from .._util.declarations import kinds_of
 from .._util.validate import did_you_mean, no_field, shown
 
-CoreCondition = tuple[str, str, str, bool, list[Any]]
+CoreCondition = tuple[str, str, str, bool, list[object]]
 
 
 COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
@@ -39,7 +39,7 @@ class Condition(NamedTuple):
 
 
 def parse_conditions(
-    title: str, known: Collection[str], keywords: Mapping[str, Any]
+    title: str, known: Collection[str], keywords: Mapping[str, object]
 ) -> list[Condition]:
     """Returns the conditions that the keywords of ``filter`` express.
 
@@ -155,7 +155,7 @@ def _local_moment(text: str) -> date | time | datetime:
     return moment
 
 
-_PARSERS: dict[str, tuple[Callable[[str], Any], str]] = {
+_PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "text": (_text, "text in UTF-8"),
     "integer": (_whole, "a whole number of at most 64 bits"),
     "number": (_number, "a number"),
@@ -164,7 +164,7 @@ _PARSERS: dict[str, tuple[Callable[[str], Any], str]] = {
 }
 
 
-def _plain(condition: Condition, kind: str, value: Any, zone: tzinfo | None) -> Any:
+def _plain(condition: Condition, kind: str, value: object, zone: tzinfo | None) -> object:
     """Returns what the text of a time or a date means, and scalars of NumPy as those of Python."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
@@ -186,7 +186,9 @@ def _plain(condition: Condition, kind: str, value: Any, zone: tzinfo | None) -> 
         ) from None
 
 
-def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:
+def _moments(
+    condition: Condition, wanted: list[Any], zone: tzinfo | None
+) -> tuple[str, list[object]]:
     """Returns which part of a timestamp is compared, and with what."""
     if all(isinstance(value, datetime) for value in wanted):
         return "all", [_wall_clock(condition, value, zone) for value in wanted]
@@ -203,7 +205,7 @@ def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tu
     )
 
 
-def _wall_clock(condition: Condition, value: Any, zone: tzinfo | None) -> Any:
+def _wall_clock(condition: Condition, value: datetime, zone: tzinfo | None) -> datetime:
     """Returns the datetime on the clock of the book's zone."""
     if (value.tzinfo is None) != (zone is None):
         what = "has no zone: pass a time without one, or localize() the table"

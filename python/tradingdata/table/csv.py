@@ -6,7 +6,7 @@ To decode 10,000 trades and write them takes 79 ms of CPU, and 172 ms through a 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 from .._core import Slice
 
@@ -48,10 +48,10 @@ def csv_text(rows: Slice, kinds: dict[str, str], *, spreadsheet: bool) -> str:
     return "\ufeff" * spreadsheet + end.join([*lines, ""])
 
 
-def _cells(values: list[Any], text_of: Any) -> list[str]:
+def _cells(values: list[object], text_of: Callable[[str], str]) -> list[str]:
     if text_of is str:
         return ["" if value is None else str(value) for value in values]
-    known = {value: text_of(value) for value in {*values}.difference([None])}
+    known = {value: text_of(str(value)) for value in {*values}.difference([None])}
     return [known.get(value, "") for value in values]
 
 

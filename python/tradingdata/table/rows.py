@@ -32,7 +32,7 @@ from .._util.validate import flag, no_field
 
 Record = Any
 Field = tuple[str, str, str]  # name, kind and meaning
-Reference = ref[type[Any]]
+Reference = ref[type]
 
 Declared = TypeVar("Declared")
 Value = TypeVar("Value")
@@ -128,7 +128,7 @@ def leading(kind: type[Declared]) -> type[Declared]:
 _MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
 
 
-def annotate(row_class: Any) -> None:
+def annotate(row_class: type) -> None:
     """Gives a type of rows the annotations of a dataclass."""
     row_class.__annotations__ = {
         name: _ANNOTATIONS[kind] for name, kind, *_ in _core.fields_of(row_class)
@@ -190,7 +190,7 @@ def frozen(row: Record, name: str) -> AttributeError:
     )
 
 
-def read_extra(text: str) -> Any:
+def read_extra(text: str) -> object:
     """Returns the value of an unknown field, or its JSON text if Python cannot parse it.
 
     Python refuses integers of more than 4,300 digits and nesting beyond the recursion limit.
@@ -209,7 +209,9 @@ def restored_records(record: str, data: bytes, zone: tzinfo | None, masked: bool
     return rows.with_zone(zone)
 
 
-def restored_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Slice:
+def restored_rows(
+    schema: type | tuple[str, tuple[Field, ...]], columns: list[list[object]], zone: tzinfo | None
+) -> Slice:
     """Restores rows of another type from their pickle."""
     kind = schema if isinstance(schema, type) else row_type(*schema)
     return _core.table_of(kind, columns, zone)
@@ -255,7 +257,7 @@ def _model(kind: Any) -> dict[str, Any]:
         columns = [
             (name, kind_of_field, doc) for name, kind_of_field, doc, _ in _core.fields_of(kind)
         ]
-        declared: list[Any] = [
+        declared: list[tuple[str, object, object]] = [
             (
                 f"field_{at}",  # a column of a query may have a name that no attribute can have
                 kind.__annotations__[name],
@@ -277,7 +279,7 @@ def _model(kind: Any) -> dict[str, Any]:
     return model
 
 
-def _unknown_field() -> Any:
+def _unknown_field() -> object:
     """Returns an init-only field without a default, for which `dataclasses.replace` raises."""
     from dataclasses import InitVar, make_dataclass
 
@@ -326,7 +328,7 @@ class RowMethods:
         names = _core.names_of(type(self))
         return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
 
-    def _replace(self: Record, **changes: Any) -> Record:
+    def _replace(self: Record, **changes: object) -> Record:
         """Returns a copy with some fields replaced; unknown fields are kept."""
         return _core.changed(self, changes)
 
@@ -337,15 +339,15 @@ class RowMethods:
 
         return record_html(self)
 
-    def __dask_tokenize__(self: Record) -> tuple[Any, ...]:
+    def __dask_tokenize__(self: Record) -> tuple[object, ...]:
         return type(self).__name__, *reduce_slice(_core.slice_of(self))[1]
 
     @classmethod
-    def __get_pydantic_core_schema__(cls: Any, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls: type, source: object, handler: object) -> object:
         return _pydantic_schema(cls)
 
 
-def _pydantic_schema(kind: Any) -> Any:
+def _pydantic_schema(kind: type) -> object:
     """Returns how pydantic reads and writes rows: as an object with the fields that are known.
 
     Unknown fields are kept both ways.
@@ -380,7 +382,7 @@ def _pydantic_schema(kind: Any) -> Any:
     )
 
 
-def _described(doc: str) -> dict[str, Any]:
+def _described(doc: str) -> dict[str, object]:
     return {"pydantic_js_updates": {"description": doc}} if doc else {}
 
 

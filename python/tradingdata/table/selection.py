@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DtypeBackend = Literal["numpy_nullable", "numpy", "pyarrow"]
 
 
-def checked_names(names: Any) -> list[str]:
+def checked_names(names: object) -> list[str]:
     """Returns the argument ``columns`` as a list.
 
     Raises:
@@ -35,7 +35,7 @@ def checked_names(names: Any) -> list[str]:
         ValueError: A name appears twice.
     """
     is_list = isinstance(names, Iterable) and not isinstance(names, str)
-    chosen = list(names) if is_list else [names]
+    chosen = list(names) if isinstance(names, Iterable) else []
     if not is_list or not all(isinstance(name, str) for name in chosen):
         raise TypeError(f"columns= takes a list of names, not {shown(names)}")
     for name in chosen:
@@ -106,7 +106,7 @@ class Selection:
             table = self._arrow("plain", "pandas", "to_pandas()")
             return _frame(table, pandas.ArrowDtype)
         table = self._arrow("pandas", "pandas", "to_pandas()")
-        dtypes: dict[str, Any] = {}
+        dtypes: dict[str, object] = {}
         if dtype_backend == "numpy":
             dtypes["text"] = _text_dtype(pandas, nullable=False)
         else:
@@ -167,13 +167,13 @@ def parquet_library(what: str) -> ModuleType:
         raise
 
 
-def _frame(table: pa.Table, dtype_of: Callable[[Any], Any]) -> pd.DataFrame:
+def _frame(table: pa.Table, dtype_of: Callable[..., object]) -> pd.DataFrame:
     # Threads take more time to start than they save.
     frame: pd.DataFrame = table.to_pandas(types_mapper=dtype_of, use_threads=False)
     return frame
 
 
-def _as_floats(column: Any, name: str) -> Any:
+def _as_floats(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Returns a column of integers as floats, which must hold every value of it exactly."""
     try:
         return column.cast("float64")
@@ -184,7 +184,7 @@ def _as_floats(column: Any, name: str) -> Any:
         ) from error
 
 
-def _text_dtype(pandas: ModuleType, *, nullable: bool = True) -> Any:
+def _text_dtype(pandas: ModuleType, *, nullable: bool = True) -> object:
     """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to.
 
     The latter has NA, where NumPy needs objects: None is returned.
@@ -220,7 +220,7 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
     ):
         sheet = workbook.add_worksheet(selection.table._title)
         bold = workbook.add_format({"bold": True})
-        shapes: dict[str, Any] = {}
+        shapes: dict[str, object] = {}
         columns = selection.cells()
         for at, (name, values) in enumerate(columns.items()):
             kind = selection.kinds[name]
@@ -230,7 +230,7 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
             for row, value in enumerate(values, 1):
                 if value is None:
                     continue
-                code = _FORMATS.get(kind) or _grouping(kind, value, decimals)
+                code = _FORMATS.get(kind) or _grouping(value, decimals)
                 if code not in shapes:
                     shapes[code] = workbook.add_format({"num_format": code} if code else {})
                 widths.append(_write(sheet, row, at, value, kind, shapes[code], decimals))
@@ -240,16 +240,18 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
             sheet.autofilter(0, 0, len(selection), len(columns) - 1)
 
 
-def _grouping(kind: str, value: Any, decimals: int) -> str:
+def _grouping(value: object, decimals: int) -> str:
     """Returns the number format that groups this number the Indian way; Excel has none for all."""
-    if kind not in ("integer", "number") or not isfinite(value):
+    if not isinstance(value, (int, float)) or not isfinite(value):
         return ""
     whole, _, fraction = f"{abs(value):.{decimals}f}".partition(".")
     pairs = max(0, (len(whole) - 2) // 2)
     return r"##\," * pairs + "##0" + (f".{'0' * decimals}" if fraction else "")
 
 
-def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any, decimals: int) -> int:
+def _write(
+    sheet: Any, row: int, at: int, value: Any, kind: str, shape: object, decimals: int
+) -> int:
     """Writes a cell; returns the length of its text, for the width of the column."""
     text = str(value)
     if kind in _FORMATS and value.year >= _FIRST_YEAR:

@@ -83,7 +83,7 @@ class Table(TableExport, Generic[Record]):
     def _taken(self, rows: list[int]) -> Self:
         return self._part(self._rows.take(rows))
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, object]:
         """Returns what belongs to the table besides its rows, by attribute."""
         return dict(getattr(self, "__dict__", {}))
 
@@ -252,7 +252,7 @@ class Table(TableExport, Generic[Record]):
     # -- chosen rows --
 
     def filter(
-        self, predicate: Callable[[Record], object] | None = None, /, **conditions: Any
+        self, predicate: Callable[[Record], object] | None = None, /, **conditions: object
     ) -> Self:
         """Returns the rows that meet all conditions, in order.
 
@@ -367,7 +367,7 @@ class Table(TableExport, Generic[Record]):
         return table_html(self)
 
 
-def restored_table(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
+def restored_table(kind: type[AnyTable], rows: _core.Slice, state: dict[str, object]) -> AnyTable:
     """Returns a table of rows with what else belongs to it."""
     table = kind._over(rows)
     for name, value in state.items():
