@@ -196,7 +196,6 @@ void bind_record_functions(py::module_& module);
 void bind_slice(py::module_& module);
 void bind_decode(py::module_& module);
 void bind_client(py::module_& module);
-void bind_arrow(py::module_& module);
 void bind_exports(py::module_& module);
 void bind_compute(py::module_& module);
 

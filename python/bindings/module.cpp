@@ -32,7 +32,6 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_compute(module);
   bind_decode(module);
   bind_client(module);
-  bind_arrow(module);
   bind_exports(module);
 }
 

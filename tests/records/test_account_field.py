@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, both, good_book
+from calls import TOKEN, good_book
 from service import Service, as_json, book_reply, envelope, trades
 from tradingdata import _core
 
@@ -56,12 +56,6 @@ def test_the_client_s_option_labels_the_rows_and_is_not_sent(service: Service) -
     unlabelled = td.Client(service.base_url, access_token=TOKEN).trade_book()
     assert {trade.account for trade in unlabelled} == {None}
     assert book != unlabelled
-
-
-@both
-def test_both_clients_set_it(call: Any, service: Service) -> None:
-    service.script(then=good_book())
-    assert call(service.base_url, account="desk1")[0].account == "desk1"
 
 
 @pytest.mark.parametrize("kind", KINDS)

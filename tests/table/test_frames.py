@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 import tradingdata as td
@@ -101,27 +100,6 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
         alone.iloc[0, 0] = value
         assert alone.iloc[0, 0] == value
     check(expected.book.to_pandas(), expected)
-
-
-@pytest.mark.parametrize("kind", ["trade", "order"])
-def test_a_date_of_a_row_finds_its_rows_in_a_frame(kind: str) -> None:
-    book = sample(kind, 60).book
-    frame, arrow = book.to_pandas(), book.to_arrow()
-    polars_frame = book.to_polars().with_row_index("at")
-    for name in of_kind(sample(kind, 60), "string, date"):
-        days = [row[name] for row in book]
-        day = next(day for day in days if day)
-        equal = [at for at, one in enumerate(days) if one == day]
-        earlier = [at for at, one in enumerate(days) if one and one < day]
-        column, stamp = frame[name], pd.Timestamp(day)
-        assert frame[column == stamp].index.tolist() == equal
-        assert frame[column == str(day)].index.tolist() == equal
-        assert frame[column.isin([stamp])].index.tolist() == equal
-        assert frame.query(f"{name} == @stamp").index.tolist() == equal
-        assert frame[column == column[equal[0]]].index.tolist() == equal
-        assert frame[column < stamp].index.tolist() == earlier
-        assert polars_frame.filter(pl.col(name) == day)["at"].to_list() == equal
-        assert pc.indices_nonzero(pc.equal(arrow[name], day)).to_pylist() == equal
 
 
 def test_localized_books_give_localized_frames(storage: str) -> None:

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
-#include "decode/envelope.hpp"
+#include "base/text.hpp"
 #include "decode/issues.hpp"
 #include "decode/json.hpp"
 #include "decode/record_parser.hpp"
+#include "privacy/personal.hpp"
 #include "privacy/shown.hpp"
 
 namespace tradingdata {
@@ -18,10 +21,108 @@ namespace tradingdata {
 namespace {
 
 using detail::Document;
-using detail::Envelope;
 using detail::RecordParser;
-using Member = Envelope::Member;
 using Form = Decoder::Form;
+
+// The object around a book: {data, message, status}, and whatever the service may add.
+struct Envelope {
+  // The kind of a member's value.
+  enum class Member : std::uint8_t { absent, null, text, array, other };
+
+  Member data = Member::absent;
+  Member status = Member::absent;
+  Member message = Member::absent;
+  std::int64_t data_begin = -1;  // its offset
+  std::string status_text;
+  std::string message_text;
+  std::optional<Error> repeated;  // a member occurs twice
+
+  bool says_success() const {
+    return status == Member::text && same_ignoring_case(status_text, "success");
+  }
+  // Not success, or a message without a status: such an envelope is an error of the service.
+  bool says_no() const {
+    return status == Member::text ? !says_success() : message == Member::text;
+  }
+};
+
+using Member = Envelope::Member;
+
+constexpr int member_depth = 1;  // of the members' values
+
+Member pass_member(const Document& body, const char*& at) {
+  const char first = *at;
+  at = body.pass_value(at, member_depth);
+  switch (first) {
+    case 'n': return Member::null;
+    case '"': return Member::text;
+    case '[': return Member::array;
+    default: return Member::other;
+  }
+}
+
+// Returns the place after the member, or null where its records are still arriving.
+const char* read_member(const Document& body, const char* key, RecordParser* records,
+                        Envelope& envelope) {
+  const StringScan scan = body.scan_text(key);
+  const std::string name = unescaped(key + 1, scan.end);
+  const char* const value = body.pass_mark(scan.end + 1, ':');
+  Member* const member = name == "data"      ? &envelope.data
+                         : name == "status"  ? &envelope.status
+                         : name == "message" ? &envelope.message
+                                             : nullptr;
+  const bool first = member != nullptr && *member == Member::absent;
+  if (member != nullptr && !first && !envelope.repeated) {
+    envelope.repeated =
+        detail::at_path(body.error(key, "the envelope has this member twice"), "$." + name);
+  }
+  const char* at = value;
+  if (first && member == &envelope.data) {
+    envelope.data_begin = body.offset_of(value);
+    if (*value == '[' && records != nullptr) {
+      envelope.data = Member::array;
+      return records->read_array(value);
+    }
+  }
+  const Member kind = pass_member(body, at);
+  if (first) *member = kind;
+  if (first && kind == Member::text) {
+    const std::string text = unescaped(value + 1, at - 1);
+    if (member == &envelope.status) envelope.status_text = text;
+    if (member == &envelope.message) envelope.message_text = text;
+  }
+  if (records != nullptr && body.complete()) {
+    detail::PanMask& mask = records->mask();
+    if (member == nullptr) mask.hide_tokens_in_text(key + 1, scan.end);
+    mask.hide_in_field(is_personal_name(name), value, at);
+    mask.hide_tokens(value, at);
+  }
+  return at;
+}
+
+// Reads the members of the object at `at`, in any order, and moves `at` behind it; or to null,
+// where the body is still arriving and the records are what is next. Records go to `records`, and
+// are only validated where there is none. They may come before the status that says whether they
+// count.
+Envelope read_envelope(const Document& body, const char*& at, RecordParser* records = nullptr) {
+  Envelope envelope;
+  if (!body.pass_opening(at, '}')) return envelope;
+  do {
+    at = read_member(body, at, records, envelope);
+  } while (at != nullptr && body.pass_separator(at, '}'));
+  return envelope;
+}
+
+// Throws the service's own error with its message.
+[[noreturn]] void throw_service_error(const Envelope& envelope, TokenSearch* tokens) {
+  constexpr std::int64_t most_shown = 500;
+  const std::string said = redacted_line(envelope.message_text, most_shown, tokens);
+  const std::string status = redacted_line(envelope.status_text, most_shown, tokens);
+  Error error(ErrorKind::service, "the service returned status \"" + status + "\"" +
+                                      (said.empty() ? " and no message" : ": " + said));
+  error.service_message = said;
+  throw error;
+}
 
 [[noreturn]] void refuse(const Document& body, const char* place, std::string_view problem,
                          std::string_view path) {
@@ -80,7 +181,7 @@ void judge_other_list(const Document& body, const char* begin, TokenSearch* toke
   const char* at = begin;
   if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
   if (*begin != '{') refuse_other(body, begin, no_list);
-  const Envelope envelope = detail::read_envelope(body, at);
+  const Envelope envelope = read_envelope(body, at);
   body.pass_end(at);
   if (envelope.says_no()) throw_service_error(envelope, tokens);
   refuse(body, begin, no_list, "$");
@@ -229,7 +330,7 @@ std::string service_message(std::string_view content) {
     const Document body(bytes);
     const char* at = first_value(body);
     if (*at != '{') return "";
-    return detail::read_envelope(body, at).message_text;
+    return read_envelope(body, at).message_text;
   } catch (const std::exception&) {
     return "";
   }

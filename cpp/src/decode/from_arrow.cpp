@@ -3,18 +3,23 @@
 #include "decode/from_arrow.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "decode/arrow_arrays.hpp"
+#include "decode/arrow_json.hpp"
 #include "decode/column_filler.hpp"
+#include "decode/decode.hpp"
 #include "decode/json.hpp"
-#include "decode/unknown_fields.hpp"
+#include "decode/pan_mask.hpp"
+#include "privacy/personal.hpp"
 
 namespace tradingdata {
 
@@ -25,9 +30,11 @@ constexpr char extra_column[] = "extra";
 
 using detail::ArrayReader;
 using detail::ColumnFiller;
+using detail::Document;
+using detail::Literal;
+using detail::Pair;
 using detail::TableClock;
 using detail::Taken;
-using detail::UnknownFields;
 using detail::Wire;
 using detail::WireType;
 
@@ -184,6 +191,135 @@ class Constants {
  private:
   Buffer object_;
   detail::Document body_;
+};
+
+// A personal value, masked as in a response.
+std::string hidden(std::string_view json) {
+  Buffer bytes(json);
+  const Document body(bytes);
+  detail::PanMask(body, true).hide_in_field(true, body.begin(), body.end());
+  return std::string(bytes.view());
+}
+
+// The unknown fields of rows: columns that the record does not have, and the members of JSON
+// objects. They come column by column, and a table has them by row.
+class UnknownFields {
+ public:
+  // The cells of the columns must be filled before.
+  UnknownFields(TableBuilder& table, bool mask, ColumnFiller& filler)
+      : table_(table),
+        mask_(mask),
+        filler_(filler),
+        of_field_(table.table().schema().fields.size()) {}
+
+  // A column that the schema does not have: each value that is not null, as JSON.
+  void add_column(const std::string& name, const ArrayReader& values, std::int64_t first) {
+    detail::check_utf8(name, name);
+    const std::int32_t number = table_.extra_name(name);
+    const bool hide = mask_ && is_personal_name(name);
+    detail::ArrowLiterals literals(values.type(), values.type().wire == Wire::date64);
+    values.each([&]<typename Value>(std::int64_t row, const Value& value) {
+      if constexpr (std::is_same_v<Value, std::string_view>) detail::check_utf8(name, value);
+      Literal literal = literals.of(value);
+      if (literal.type == Literal::Type::null) return;
+      if constexpr (std::is_floating_point_v<Value>) {  // many readers of JSON take no 1e999
+        if (std::isinf(value)) {
+          literal.type = Literal::Type::text;
+          literal.text = value > 0 ? "inf" : "-inf";
+        }
+      }
+      const std::string json = detail::json_of(literal);
+      add(first + row, number, hide ? hidden(json) : json);
+    });
+  }
+
+  // The column of JSON objects. What was unknown when it was stored and is a field now fills its
+  // cell, unless that has a value. Throws std::invalid_argument where a text is no JSON object.
+  void add_objects(const ArrayReader& values, std::int64_t first) {
+    values.each_text([&](std::int64_t row, std::string_view text) {
+      if (text.empty()) return;
+      try {
+        add_object(first + row, mask_ ? std::string_view(masked_json(text)) : text);
+      } catch (const Error& error) {
+        throw std::invalid_argument("row " + std::to_string(first + row) +
+                                    " of the column extra is " + "no JSON object: " + error.what());
+      }
+    });
+  }
+
+  // Of a field: how many objects have it, the first row without it, and the last with it.
+  struct Presence {
+    std::int64_t count = 0;
+    std::int64_t first_without = 0;
+    std::int64_t latest = -1;
+  };
+  Presence presence(int field) const { return of_field_[static_cast<std::size_t>(field)]; }
+
+  // Adds them to the table, row by row; of two with one name in a row, the last.
+  void finish() {
+    std::stable_sort(extras_.begin(), extras_.end(),
+                     [](const Extra& a, const Extra& b) { return a.row < b.row; });
+    std::vector<Extra>& out = table_.extras();
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> latest(table_.table().extra_names().size(), none);  // by name
+    for (const Extra& extra : extras_) {
+      std::size_t& place = latest[static_cast<std::size_t>(extra.name)];
+      if (place != none && out[place].row == extra.row) {
+        out[place] = extra;
+      } else {
+        place = out.size();
+        out.push_back(extra);
+      }
+    }
+  }
+
+ private:
+  void add(std::int64_t row, std::int32_t name, std::string_view json) {
+    const auto [buffer, offset] = table_.keep_bytes(json);
+    extras_.push_back({.row = row,
+                       .name = name,
+                       .buffer = buffer,
+                       .offset = offset,
+                       .size = static_cast<std::int32_t>(json.size())});
+  }
+
+  void add_object(std::int64_t row, std::string_view text) {
+    constexpr int depth = 1;
+    object_.clear();
+    object_.append(text);
+    const Document body(object_);
+    const char* const begin = body.pass_space(body.begin());
+    if (*begin != '{') body.fail(begin, "an object must be here");
+    body.pass_end(body.pass_value(begin, depth - 1));
+    visit_pairs(body, begin, depth, [&](const Pair& pair) {
+      const std::string name = pair.name();
+      const int field = table_.table().schema().find_sent(name);
+      if (field >= 0) {
+        fill(field, row, read_literal(body, pair.value, depth, scratch_));
+        return true;
+      }
+      const char* const end = body.pass_value(pair.value, depth);
+      add(row, table_.extra_name(name), {pair.value, static_cast<std::size_t>(end - pair.value)});
+      return true;
+    });
+  }
+
+  void fill(int field, std::int64_t row, const Literal& value) {
+    if (!table_.table().valid(field, row)) filler_.fill_cell(field, row, value);
+    Presence& rows = of_field_[static_cast<std::size_t>(field)];
+    if (rows.latest == row) return;  // it has the field twice
+    ++rows.count;
+    rows.latest = row;
+    if (rows.first_without == row) ++rows.first_without;
+  }
+
+  TableBuilder& table_;
+  bool mask_;
+  ColumnFiller& filler_;
+  std::vector<Extra> extras_;
+  std::vector<Presence> of_field_;
+  Buffer object_;
+  std::string scratch_;
 };
 
 // Makes a table of data that was read, whose columns are matched with the fields of a record.

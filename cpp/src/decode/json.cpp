@@ -2,6 +2,7 @@
 // error in it is not trusted.
 #include "decode/json.hpp"
 
+#include <bitset>
 #include <cstring>
 
 namespace tradingdata::detail {
@@ -97,6 +98,45 @@ const char* Document::pass_word(const char* at) const {
     ++at;
   }
   return at;
+}
+
+const char* Document::pass_scalar(const char* at) const {
+  if (*at == '"') return pass_text(at).end + 1;
+  if (*at != '-' && !is_digit(*at)) return pass_word(at);
+  return pass_number(at);
+}
+
+// Passes a key and its colon.
+const char* Document::pass_key(const char* at) const {
+  return pass_mark(pass_text(at).end + 1, ':');
+}
+
+const char* Document::pass_nested(const char* at, int depth) const {
+  std::bitset<greatest_depth> braces;  // which of the open brackets are braces
+  const int outer = depth;
+  const auto innermost_is_object = [&] { return braces[static_cast<std::size_t>(depth - 1)]; };
+  for (;;) {
+    bool ended = true;  // a value did
+    if (*at == '{' || *at == '[') {
+      const bool object = *at == '{';
+      if (depth >= greatest_depth) fail(at, "it is nested too deeply");
+      braces[static_cast<std::size_t>(depth++)] = object;
+      ended = !pass_opening(at, object ? '}' : ']');
+      if (ended) --depth;
+      if (!ended && object) at = pass_key(at);
+    } else {
+      at = pass_scalar(at);
+    }
+    while (ended) {
+      if (depth == outer) return at;
+      if (pass_separator(at, innermost_is_object() ? '}' : ']')) {
+        if (innermost_is_object()) at = pass_key(at);
+        ended = false;
+      } else {
+        --depth;
+      }
+    }
+  }
 }
 
 void Document::pass_end(const char* at) const {

@@ -1,7 +1,6 @@
 // The grammar of JSON: where values begin and end. Every byte that is passed is also validated.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -87,15 +86,9 @@ class Document {
     return ends_here ? number.end : pass_long_number(at);
   }
 
-  // Passes any value; `depth` values enclose it. Calls notes.key(text, escaped) for each key in it,
-  // and notes.scalar(text) for each text and number, without quotes.
-  template <typename Notes>
-  const char* pass_value(const char* at, int depth, Notes& notes) const {
-    return *at == '{' || *at == '[' ? pass_nested(at, depth, notes) : pass_scalar(at, notes);
-  }
+  // Passes any value; `depth` values enclose it.
   const char* pass_value(const char* at, int depth) const {
-    NoNotes notes;
-    return pass_value(at, depth, notes);
+    return *at == '{' || *at == '[' ? pass_nested(at, depth) : pass_scalar(at);
   }
 
   // Nothing but space may follow.
@@ -108,22 +101,14 @@ class Document {
 
  private:
   static const char* pass_spaces(const char* at);
-  struct NoNotes {
-    void key(std::string_view /*text*/, bool /*escaped*/) const {}
-    void scalar(std::string_view /*text*/) const {}
-  };
-
   // The string at what should be a quote; short plain text takes a few instructions.
   StringScan pass_text(const char* quote) const {
     const char* const end = quote + 1 + plain_length(quote + 1);
     return *quote == '"' && *end == '"' ? StringScan{.end = end} : scan_text(quote);
   }
-  template <typename Notes>
-  const char* pass_scalar(const char* at, Notes& notes) const;
-  template <typename Notes>
-  const char* pass_nested(const char* at, int depth, Notes& notes) const;
-  template <typename Notes>
-  const char* pass_key(const char* at, Notes& notes) const;
+  const char* pass_scalar(const char* at) const;
+  const char* pass_nested(const char* at, int depth) const;
+  const char* pass_key(const char* at) const;
   const char* pass_long_number(const char* at) const;
   const char* pass_word(const char* at) const;
   [[noreturn]] void fail_expecting(const char* at, char wanted) const;
@@ -133,56 +118,6 @@ class Document {
   std::int64_t expected_ = 0;
   bool complete_ = true;
 };
-
-template <typename Notes>
-const char* Document::pass_scalar(const char* at, Notes& notes) const {
-  if (*at == '"') {
-    const char* const end = pass_text(at).end;
-    notes.scalar({at + 1, end});
-    return end + 1;
-  }
-  if (*at != '-' && !is_digit(*at)) return pass_word(at);
-  const char* const end = pass_number(at);
-  notes.scalar({at, end});
-  return end;
-}
-
-// Passes a key and its colon.
-template <typename Notes>
-const char* Document::pass_key(const char* at, Notes& notes) const {
-  const StringScan scan = pass_text(at);
-  notes.key({at + 1, scan.end}, scan.escaped);
-  return pass_mark(scan.end + 1, ':');
-}
-
-template <typename Notes>
-const char* Document::pass_nested(const char* at, int depth, Notes& notes) const {
-  std::bitset<greatest_depth> braces;  // which of the open brackets are braces
-  const int outer = depth;
-  const auto innermost_is_object = [&] { return braces[static_cast<std::size_t>(depth - 1)]; };
-  for (;;) {
-    bool ended = true;  // a value did
-    if (*at == '{' || *at == '[') {
-      const bool object = *at == '{';
-      if (depth >= greatest_depth) fail(at, "it is nested too deeply");
-      braces[static_cast<std::size_t>(depth++)] = object;
-      ended = !pass_opening(at, object ? '}' : ']');
-      if (ended) --depth;
-      if (!ended && object) at = pass_key(at, notes);
-    } else {
-      at = pass_scalar(at, notes);
-    }
-    while (ended) {
-      if (depth == outer) return at;
-      if (pass_separator(at, innermost_is_object() ? '}' : ']')) {
-        if (innermost_is_object()) at = pass_key(at, notes);
-        ended = false;
-      } else {
-        --depth;
-      }
-    }
-  }
-}
 
 // The same error for the value at a JSON path.
 Error at_path(const Error& error, std::string_view path);

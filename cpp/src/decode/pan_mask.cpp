@@ -25,25 +25,12 @@ bool is_short(const char* from, const char* to) {
   return to - from < std::ptrdiff_t{TokenSearch::shortest};
 }
 
-// Notes while a value is passed what makes a second look at it necessary, which hardly any needs.
-struct Suspicion {
-  bool personal = false;  // a member may be
-  std::size_t longest = 0;
-
-  void key(std::string_view text, bool escaped) {
-    personal = personal || escaped || is_personal_name(text);
-    scalar(text);
-  }
-  void scalar(std::string_view text) { longest = std::max(longest, text.size()); }
-};
-
 }  // namespace
 
 const char* PanMask::pass_undocumented(const char* at, int depth, bool personal) {
-  Suspicion suspicion;
-  const char* const end = body_.pass_value(at, depth, suspicion);
-  if (personal || suspicion.personal) hide_in_field(personal, at, end);
-  if (suspicion.longest >= TokenSearch::shortest) hide_tokens(at, end);
+  const char* const end = body_.pass_value(at, depth);
+  hide_in_field(personal, at, end);
+  hide_tokens(at, end);
   return end;
 }
 

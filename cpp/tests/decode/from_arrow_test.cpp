@@ -296,12 +296,7 @@ TEST_CASE("what a null hides is not looked at") {
   CHECK(table->text(exchange, 2) == "BSE");
 }
 
-TEST_CASE("a dictionary may repeat a text, and have ones that are null or that no row has") {
-  Producer repeated;
-  repeated.dictionary_texts = "NSENSE";
-  const TablePtr same = repeated.read().table.build();
-  CHECK(same->text(exchange, 0) == same->text(exchange, 1));
-
+TEST_CASE("of a dictionary, texts that are null or that no row has are not read") {
   Producer with_null;
   const std::uint8_t only_second = 0b10;
   with_null.dictionary.null_count = 1;
@@ -309,13 +304,10 @@ TEST_CASE("a dictionary may repeat a text, and have ones that are null or that n
   const TablePtr sparse = with_null.read().table.build();
   CHECK(sparse->text(exchange, 0) == "BSE");
   CHECK_FALSE(sparse->valid(exchange, 1));
-
   Producer unused;
   unused.codes = {1, 1, 1};
-  unused.dictionary_texts = std::string(3, '\xFF') + "a text that is not inline";
-  unused.dictionary_ends[2] = static_cast<std::int32_t>(unused.dictionary_texts.size());
-  unused.exchange_buffers[2] = unused.dictionary_texts.data();
-  CHECK(unused.read().table.build()->text(exchange, 2) == "a text that is not inline");
+  unused.dictionary_texts.replace(0, 3, 3, '\xFF');
+  CHECK(unused.read().table.build()->text(exchange, 2) == "BSE");
 }
 
 TEST_CASE("an array without rows needs no buffers, wherever it begins") {
