@@ -25,7 +25,7 @@ FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")
 
 CELLS: list[tuple[Any, str]] = [
     *(("", '""'), ("plain text", "plain text"), ("a,b", '"a,b"'), ("=1+1", "=1+1")),
-    *(('a"b', '"a""b"'), ("two\nlines", '"two\nlines"'), ('one\rline', '"one\rline"'), (None, "")),
+    *(('a"b', '"a""b"'), ("two\nlines", '"two\nlines"'), ("one\rline", '"one\rline"'), (None, "")),
     *((1501.05, "1501.05"), (100000.0, "100000.0"), (-0.0, "-0.0"), (0.0001, "0.0001")),
     *(
         (1e-5, "1e-05"),
