@@ -138,7 +138,10 @@ def test_the_token_of_the_environment_serves_no_several_accounts(
     without = {label: {"base_url": service.base_url} for label in LABELS}
     with pytest.raises(td.AccountsError) as caught:
         td.Accounts(without).trade_book()
-    assert "no access token of its own" in str(caught.value.errors["desk1"])
+    error = caught.value.errors["desk1"]
+    assert "no access token of its own" in str(error)
+    assert isinstance(error, td.ConfigurationError)
+    assert error.account == "desk1"
     assert labels_of(td.Accounts({"desk1": without["desk1"]}).trade_book()) == ["desk1"]
 
 
@@ -229,6 +232,7 @@ def test_token_functions_run_side_by_side_and_no_more_than_allowed() -> None:
     with pytest.raises(td.AccountsError) as caught:
         td.Accounts(accounts, concurrency=3).trade_book()
     assert (len(caught.value.errors), most) == (12, 3)
+    assert "desk2 (AuthenticationError), 9 more: `errors` has them" in str(caught.value)
 
 
 def test_an_accounts_shows_no_token_and_cannot_be_pickled(service: sandbox.Service) -> None:

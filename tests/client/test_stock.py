@@ -96,8 +96,9 @@ class TestNotFound:
         self, service: Service, kind: str
     ) -> None:
         service.choose(pages(stocks(60), most=2))
-        with pytest.raises(td.StockNotFoundError, match="none of the first 40 hits has"):
+        with pytest.raises(td.StockNotFoundError, match="none of the first 40 hits has") as caught:
             look_up(service, kind, "NOSUCH")
+        assert len(caught.value.nearest) == 5
         assert pages_asked(service) == list(range(1, 21))
 
 

@@ -343,7 +343,8 @@ def test_who_waits_for_another_s_token_does_so_until_its_own_deadline(service: S
         leader = threading.Thread(target=client.trade_book)
         leader.start()
         entered.wait(10)
-        with within(0.2, at_least=0.15), pytest.raises(td.DeadlineError):
+        late = pytest.raises(td.DeadlineError, match="waiting for the access_token function")
+        with within(0.2, at_least=0.15), late:
             client.trade_book(timeout=0.2)
         gate.set()
         leader.join()
