@@ -191,14 +191,17 @@ class Accounts(NoNewAttributes, NotCopied):
         errors: dict[str, Exception] = {}
         for label in self._accounts:
             outcome = arrived[label]
-            if not isinstance(outcome, TradingDataError):
+            if isinstance(outcome, TradingDataError):
+                errors[label] = outcome
+            elif fetched and (own := _zone_of(outcome)) != (zone := _zone_of(fetched[0])):
+                # Times in different zones cannot be in one book.
+                errors[label] = ConfigurationError(
+                    f"its times are in {own}, and those of other accounts in {zone}: give all the "
+                    "same `tz`",
+                    account=label,
+                )
+            else:
                 fetched.append(outcome)
-                error = _zone_error(label, outcome, _zone_of(fetched[0]))
-                if error is None:
-                    continue
-                outcome = error
-                fetched.pop()
-            errors[label] = outcome
         received = join(fetched)
         if errors:
             raise accounts_error(errors, received)
@@ -231,22 +234,6 @@ def _joined(kind: type[FetchedBook], books: Collection[FetchedBook]) -> FetchedB
 def _joined_pairs(pairs: list[Books]) -> Books:
     orders, trades = zip(*pairs, strict=True) if pairs else ((), ())
     return Books(_joined(OrderBook, orders), _joined(TradeBook, trades))
-
-
-def _zone_error(
-    label: str, fetched: TradeBook | OrderBook | Books, zone: tzinfo | None
-) -> ConfigurationError | None:
-    """Returns the error of an account whose times are not in ``zone``, if they are not.
-
-    Times in different zones cannot be in one book. Those of the first account decide.
-    """
-    own = _zone_of(fetched)
-    if own == zone:
-        return None
-    return ConfigurationError(
-        f"its times are in {own}, and those of other accounts in {zone}: give all the same `tz`",
-        account=label,
-    )
 
 
 def _zone_of(fetched: TradeBook | OrderBook | Books) -> tzinfo | None:
