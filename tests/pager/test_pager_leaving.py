@@ -108,10 +108,13 @@ class TestSync:
     def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
         never = [hold(threading.Event(), json_reply([]))]
         service.choose(pages(ROWS, faults={2: [json_reply({})], 3: never, 4: never, 5: never}))
+        reader = client.search("x", page_size=5, prefetch=4).pages()
+        assert len(next(reader)) == 5
         with pytest.raises(td.DecodeError) as caught:
-            client.search("x", page_size=5, prefetch=4).all()
+            next(reader)
         assert caught.value.page == 2
         service.wait_for_open(0, 1)  # one that is idle is kept
+        del reader
 
     def test_a_reader_that_waits_can_be_ended_by_closing_the_client(
         self, client: td.Client, service: Service, gate: threading.Event
