@@ -146,9 +146,10 @@ def test_the_token_of_the_environment_serves_no_several_accounts(
 
 
 def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
-    for none in ([], {}):
+    nobody: list[Any] = [[], {}, ()]
+    for none in nobody:
         with pytest.raises(td.ConfigurationError, match="there are no accounts: pass names of"):
-            td.Accounts(none)  # type: ignore[arg-type]
+            td.Accounts(none)
     with pytest.raises(TypeError, match=r"use \['desk1'\]"):
         td.Accounts("desk1")
     with pytest.raises(ValueError, match="names a profile twice"):
