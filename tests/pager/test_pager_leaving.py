@@ -15,7 +15,7 @@ import pytest
 import tradingdata as td
 from calls import at_once
 from searching import codes, pages_asked
-from service import Behaviour, Request, Service, hold, json_reply, pages, reply, stocks
+from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
 
 ROWS = stocks(100)
 QUIET = 0.1  # seconds in which a request that should not be sent would be
@@ -107,7 +107,8 @@ class TestSync:
 
     def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
         never = [hold(threading.Event(), json_reply([]))]
-        service.choose(pages(ROWS, faults={2: [json_reply({})], 3: never, 4: never, 5: never}))
+        late = [delay(0.2, json_reply({}))]  # when the requests behind it are in flight
+        service.choose(pages(ROWS, faults={2: late, 3: never, 4: never, 5: never}))
         reader = client.search("x", page_size=5, prefetch=4).pages()
         assert len(next(reader)) == 5
         with pytest.raises(td.DecodeError) as caught:
