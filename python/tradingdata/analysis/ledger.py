@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter, sub
@@ -476,7 +475,13 @@ class Ledger:
             },
         )
         pnl.days = self._days if day is None else (day,)
-        pnl._table = lambda name: self._table(name, cut)
+        tables: dict[str, Callable[[], Matches | Lots]] = {
+            "matches": lambda: self._matches(cut),
+            "unmatched": lambda: self._unmatched(cut),
+            "open_lots": lambda: self._lots(cut, expired=False),
+            "expired": lambda: self._lots(cut, expired=True),
+        }
+        pnl._table = lambda name: tables[name]()
         return pnl, notes + self._notes(cut, keys)
 
     def _notes(self, cut: _Cut, keys: list[int]) -> list[Note]:
@@ -518,14 +523,6 @@ class Ledger:
         run = self._run
         last = run.fold.rows(cut.stop)[1]
         return [(run.rows, rows, KEY), (run.rows, [last[key] for key in keys], NAMES)]
-
-    def _table(self, name: str, cut: _Cut) -> Matches | Lots:
-        """Returns one of the tables of a cut."""
-        if name == "matches":
-            return self._matches(cut)
-        if name == "unmatched":
-            return self._unmatched(cut)
-        return self._lots(cut, expired=name == "expired")
 
     def _matches(self, cut: _Cut) -> Matches:
         run = self._run
@@ -667,7 +664,7 @@ class Ledger:
             charge = Fraction(costs.get((day, number), 0)) / unit
             net = None
             if unrealised is not None:
-                net = float(_ratio(row.realised) + _ratio(unrealised) - charge)
+                net = float(Fraction(repr(row.realised)) + Fraction(repr(unrealised)) - charge)
             cell |= {"realised": row.realised, "unrealised": unrealised}
             cells.append(cell | {"charges": float(charge), "net": net})
         result = DayPnl._of(cells, leads=[(pnl._rows, kept, KEYED)])
@@ -855,11 +852,6 @@ class _Cut(NamedTuple):
     start: int
     stop: int
     day: date
-
-
-def _ratio(amount: float) -> Fraction:
-    """Returns an amount as the decimal that it is written as."""
-    return Fraction(*Decimal(repr(amount)).as_integer_ratio())
 
 
 def _columns_named(per: object) -> tuple[str, ...]:
