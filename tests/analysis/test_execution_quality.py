@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tradingdata as td
-from analysis_samples import at, book, order, trade
+from analysis_samples import DAY, at, book, order, trade
 from tradingdata import sandbox
 
 
@@ -69,3 +69,15 @@ def test_the_sandbox_has_latencies_and_no_fill_beyond_its_limit() -> None:
     assert (found["to_last_fill"].dropna() >= found["to_first_fill"].dropna()).all()
     assert (found["better_by"].dropna() >= 0).all()
     assert found["better_by"].notna().sum() > 20
+
+
+def test_an_average_that_no_value_proves_is_named() -> None:
+    trades = book(trade(1, "B", 2, 290.0, traded_price=100.0, lot_size=50))
+    with pytest.warns(
+        td.DataWarning, match="multiplier not proved: 1 .order O1: trade_value 290.0"
+    ):
+        found = td.execution_quality(td.OrderBook([ordered(1, 2, 101.0)]), trades)
+    (row,), (issue,) = found, found.issues
+    assert isinstance(issue, td.analysis.OrderIssue)
+    assert (issue.day, issue.order_no) == (DAY, "O1")
+    assert (row.filled, row.average, row.better_by) == (2, None, None)
