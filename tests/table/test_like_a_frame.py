@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tradingdata as td
+from tradingdata.table.conditions import value_in
 
 BOOK = td.TradeBook([td.Trade(symbol=f"S{at}", quantity=at) for at in range(8)])
 ONE: Any = BOOK
@@ -63,3 +64,15 @@ def test_conditions_take_any_list_and_the_days_of_frames() -> None:
     local = book.localize("Asia/Kolkata")
     assert len(local.filter(exch_trade_time__ge="2026-11-20 09:00")) == 1
     assert len(local.filter(exch_trade_time__gt="2026-11-20 09:00")) == 0
+    nine = dt.datetime(2026, 11, 20, 9)
+    with pytest.raises(TypeError, match=r"has no zone: pass a time without one, or localize\(\)"):
+        book.filter(exch_trade_time=nine.replace(tzinfo=dt.UTC))
+    with pytest.raises(TypeError, match="is in Asia/Kolkata: pass a time with a zone, or ISO text"):
+        local.filter(exch_trade_time=nine)
+
+
+def test_a_whole_number_in_text_has_at_most_64_bits() -> None:
+    assert value_in("-w", "integer", f"{2**63 - 1}") == 2**63 - 1
+    for text in (f"{2**63}", f"{-(2**63) - 1}", "1.5"):
+        with pytest.raises(ValueError, match="-w takes a whole number of at most 64 bits"):
+            value_in("-w", "integer", text)
