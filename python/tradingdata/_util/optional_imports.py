@@ -128,7 +128,12 @@ def show_versions(file: TextIO | None = None) -> None:
 
     Args:
         file: A text file to print to; standard output if None.
+
+    Raises:
+        TypeError: If ``file`` is no file, such as the name of one.
     """
+    if file is not None and not hasattr(file, "write"):
+        raise TypeError(f"file must be an open text file, not {type(file).__name__}")
     by_name = versions()
     width = max(map(len, by_name))
     for name, version in by_name.items():

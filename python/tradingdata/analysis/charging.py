@@ -284,7 +284,7 @@ class Bill:
             multipliers: The multipliers that the caller knows.
             where: Returns how a message names a row.
         """
-        steps = _rounding_units(rounding)
+        steps = rounding_units(rounding)
         count = len(rows)
         self._numbers: Sequence[int] = range(count)  # of the rows that count
         joined = rows if joined is None else joined
@@ -747,7 +747,7 @@ def _parts(amounts: list[Amount], even: Sequence[Amount]) -> list[Amount]:
     return [Fraction(weight) / total for weight in weights]
 
 
-def _rounding_units(rounding: Rounding) -> dict[str, Fraction] | None:
+def rounding_units(rounding: Rounding) -> dict[str, Fraction] | None:
     """Returns the unit to which each levy is rounded."""
     if rounding is None:
         return None

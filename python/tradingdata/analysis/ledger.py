@@ -22,7 +22,7 @@ from .._core import Groups, Trade
 from ..books.book import TradeBook
 from ..display import counted
 from .charge_rates import Rates, charge_settlements, rates_of
-from .charging import Amount, Bill, Rounding
+from .charging import Amount, Bill, Rounding, rounding_units
 from .events import (
     MATCH_BY,
     Events,
@@ -696,6 +696,7 @@ class Ledger:
         """
         costs: dict[tuple[date | None, int], Amount] = defaultdict(int)
         run, events = self._run, self._events
+        rounding_units(rounding)  # also refuses a wrong one where nothing is charged
         if rates is None or not (events.days or run.settled):
             return costs, 1
         rates, divides = rates_of(rates), self._given[2]["by"] is not None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from fractions import Fraction
+from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar, Unpack
 
+from .._util.validate import did_you_mean
 from ..books.book import TradeBook
 from .charge_rates import Rates
 from .charging import Rounding
@@ -45,13 +47,23 @@ Result = TypeVar("Result")
 
 
 def _with_options(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Shows the options of a ledger in the signature of a shorthand."""
+    """Shows the options of a ledger in the signature of a shorthand, which refuses others."""
     shown_as = signature(function)
     own = [each for each in shown_as.parameters.values() if each.kind is not each.VAR_KEYWORD]
     of_ledger = signature(Ledger).parameters
-    options = [of_ledger[name] for name in Options.__annotations__]
-    vars(function)["__signature__"] = shown_as.replace(parameters=[*own, *options])
-    return function
+    parameters = [*own, *(of_ledger[name] for name in Options.__annotations__)]
+    known = [each.name for each in parameters]
+
+    @wraps(function)
+    def checked(*args: Given.args, **given: Given.kwargs) -> Result:
+        for name in given:
+            if name not in known:
+                called = f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                raise TypeError(called + did_you_mean(name, known))
+        return function(*args, **given)
+
+    vars(checked)["__signature__"] = shown_as.replace(parameters=parameters)
+    return checked
 
 
 @_with_options
