@@ -320,6 +320,23 @@ def test_f183_erase_also_removes_rows_whose_responses_are_lost(tmp_path: Path) -
     check_engines(archive)
 
 
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_f183_a_state_that_came_again_after_a_lost_one_is_the_newest(tmp_path: Path) -> None:
+    """The body is that of the response before the lost one, and yet no repeat of it."""
+    first, other = (trade("x", quantity=quantity) for quantity in (1, 2))
+    archive = archive_with(tmp_path, trade_response(first, at="10:00"))
+    known = set(response_files(Path(archive.path)))
+    archive.add(trade_response(other, at="11:00"))
+    for path in set(response_files(Path(archive.path))) - known:
+        path.unlink()
+    archive.add(trade_response(first, at="12:00"))
+    for _ in range(2):
+        assert [row.quantity for row in archive.trades(DAYS[-1])] == [1]
+        check_engines(archive)
+        store.store_of.cache_clear()
+        archive = td.Archive(archive.path)
+
+
 def test_f135_the_file_of_a_day_that_is_missing_is_named(root: Path) -> None:
     file = day_files(root)[0]
     old = file.read_bytes()
