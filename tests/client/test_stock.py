@@ -10,7 +10,7 @@ import tradingdata as td
 from calls import within
 from searching import ENVELOPE, kinds, pages_asked, replayed
 from service import Service, delay, html_reply, json_reply, pages, reply, stocks
-from tradingdata.client.lookup import as_listed
+from tradingdata.client.paging import as_listed
 
 ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
 

@@ -12,6 +12,9 @@ from ..display import counted
 Facts = dict[str, Any]
 """What is known of a response or of a book, by name, as files and pickles have it."""
 
+Received = tuple[Slice, int, int, float, datetime, datetime | None]
+"""A table of what was decoded, and facts of its response: those that ``Response`` takes."""
+
 
 class _Body(NamedTuple):
     """The body of a restored response, which has no rows."""

@@ -17,7 +17,8 @@ from .._util.waiting import ForkLock
 from ..errors import ClientClosedError
 
 if TYPE_CHECKING:
-    from .calls import Received, RetryHook
+    from ..books.response import Received
+    from .options import RetryHook
 
 
 class LoopPort:

@@ -22,7 +22,7 @@ from .._util.declarations import CALL_OF
 from .._util.validate import NoNewAttributes, NotCopied, count, did_you_mean, seconds
 from .._util.waiting import SLICE, Plan, raise_if_stopped
 from ..books.book import AnyBook
-from ..books.response import Response
+from ..books.response import Received, Response
 from ..errors import (
     ClientClosedError,
     ConfigurationError,
@@ -37,6 +37,7 @@ from .options import (
     CHECKS,
     ClientOptions,
     Retry,
+    RetryHook,
     Token,
     check_names,
     find_roots,
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
     from logging import Logger
 
     from .bridge import LoopFlights
-
-# A table of what was decoded, and facts of its response: those that ``Response`` takes.
-Received = tuple[_core.Slice, int, int, float, datetime, datetime | None]
-RetryHook = Callable[[int, str, float], None]  # attempt, reason, delay
 
 _DEBUG, _INFO = 10, 20  # levels of the logging module
 # Seconds of a sleep that gevent and eventlet replace, so that other greenlets have their turn. With

@@ -10,17 +10,19 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from datetime import time as clock_time
+from operator import call
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import _core
 from .._util.validate import keywords, method_keywords
 from .._util.waiting import pause, run, run_async
 from ..books.book import UNCOUNTED, AnyBook, Books, OrderBook, TradeBook
+from ..books.response import Received
 from ..errors import ClientClosedError
 from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
 from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
-from .calls import BaseClient, Calls, LocalFlights, Received
+from .calls import BaseClient, Calls, LocalFlights
 from .lookup import lookup
 from .paging import SearchOptions
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
@@ -42,10 +44,10 @@ class _BlockingCalls(Calls):
     def send(self, record: str, seconds: float) -> Received:
         flights = self.flights(record)
         try:
-            call = flights.port.submit_book(record, seconds, self.account or "")
-            while not flights.has_ended(call):
-                flights.wait(call)
-            return flights.result(call)
+            sent = flights.port.submit_book(record, seconds, self.account or "")
+            while not flights.has_ended(sent):
+                flights.wait(sent)
+            return flights.result(sent)
         except BaseException:
             flights.close()  # a traceback would keep it, and with it what is in flight
             raise
@@ -124,7 +126,7 @@ class Client(BaseClient["Token"]):
         """
         from .snapshot import snapshot
 
-        return run(snapshot(self, timeout, pause, lambda work, *args: work(*args)))
+        return run(snapshot(self._calls, self._book, timeout, pause, call))
 
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with exactly this NSE symbol, BSE code or ISIN, ignoring case.
@@ -145,7 +147,7 @@ class Client(BaseClient["Token"]):
             StockNotFoundError: No stock matches, or several companies do: use ``search`` and
                 choose. ``nearest`` has the names of the first stocks found.
         """
-        return run(lookup(self, identifier, timeout))
+        return run(lookup(self._calls, identifier, timeout))
 
     def search(
         self,
@@ -339,11 +341,11 @@ class AsyncClient(BaseClient["AsyncToken"]):
 
         from .snapshot import snapshot
 
-        return await run_async(snapshot(self, timeout, sleep, to_thread))
+        return await run_async(snapshot(self._calls, self._book, timeout, sleep, to_thread))
 
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        return await run_async(lookup(self, identifier, timeout))
+        return await run_async(lookup(self._calls, identifier, timeout))
 
     @keywords(KEYWORDS)
     def search(

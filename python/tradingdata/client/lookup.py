@@ -5,35 +5,28 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from unicodedata import normalize
 
 from .._core import printable
 from .._util.validate import words
 from .._util.waiting import Plan
 from ..errors import StockNotFoundError
 from ..table.rows import Stock
+from .calls import Calls
+from .paging import KINDS, SearchOptions, as_listed, short_repr
+from .search import SearchPager
 
-if TYPE_CHECKING:
-    from .client import AsyncClient, Client
-
-LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
 MOST_PAGES = 20
 MOST_NAMES = 5
 ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
-_ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
-
-# The fields that identify a stock, in order of precedence.
-KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
 TAKES = "an NSE symbol, a BSE code or an ISIN"
 
 
-def lookup(client: Client | AsyncClient, identifier: str, timeout: float | None) -> Plan[Stock]:
+def lookup(calls: Calls, identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``: looks page by page, ignoring case and surrounding spaces."""
     wanted = as_listed(words("identifier", identifier, takes=TAKES)).upper()
-    within = client._calls.budget(timeout)
-    reader = client.search(wanted, prefetch=0)._begin(within=within)
+    within = calls.budget(timeout)
+    reader = SearchPager(calls, SearchOptions(wanted, prefetch=0))._begin(within=within)
     first: list[Stock] = []
     subject = "no stock"
     try:
@@ -44,7 +37,7 @@ def lookup(client: Client | AsyncClient, identifier: str, timeout: float | None)
                 ]
                 if len({_company(stock) for stock in matches}) > 1:
                     problem = f"{len(matches)} stocks have the {kind} {short_repr(wanted)}"
-                    raise _error(client.account, problem, matches)
+                    raise _error(calls.account, problem, matches)
                 if matches:
                     return copy.copy(matches[0])  # a copy does not keep the page alive
             first += page[: MOST_NAMES - len(first)]
@@ -57,7 +50,7 @@ def lookup(client: Client | AsyncClient, identifier: str, timeout: float | None)
     if ISIN.fullmatch(wanted):
         rest = "the search finds names, NSE symbols and BSE codes: pass the symbol or the code"
     problem = f"{subject} has the NSE symbol, BSE code or ISIN {short_repr(wanted)}"
-    raise _error(client.account, problem, first, rest)
+    raise _error(calls.account, problem, first, rest)
 
 
 def _error(
@@ -70,18 +63,6 @@ def _error(
     error = StockNotFoundError(f"{problem}; {rest}", account=account)
     error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
     return error
-
-
-def as_listed(text: str) -> str:
-    """Returns text as the exchanges write names: without accents, full width and extra spaces."""
-    plain = _ACCENTS.sub("", normalize("NFKD", text))
-    return " ".join(normalize("NFKC", plain).split())
-
-
-def short_repr(text: str) -> str:
-    """Returns the repr of a query or an identifier, shortened for a message."""
-    fits = len(text) <= LONGEST_SHOWN
-    return repr(text if fits else text[: LONGEST_SHOWN - 3] + "...")
 
 
 def _folded(value: str | None) -> str:

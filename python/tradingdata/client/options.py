@@ -131,6 +131,9 @@ def hidden(options: Mapping[str, Any], known: Collection[str] = CHECKS) -> dict[
     }
 
 
+RetryHook = Callable[[int, str, float], None]  # attempt, reason, delay
+
+
 class Retry(NamedTuple):
     """A failed attempt and the wait before the next one, as passed to ``on_retry``.
 

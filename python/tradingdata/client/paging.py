@@ -13,18 +13,20 @@ The service documents neither its largest page nor how a list ends, so only rows
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from unicodedata import normalize
 
 from .._util.declarations import kinds_of
 from .._util.optional_imports import progress_bar
 from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
-from ..books.response import Response
+from ..books.response import Received, Response
 from ..display import counted
 from ..errors import (
     CallCancelledError,
@@ -36,8 +38,7 @@ from ..errors import (
     TradingDataError,
     warn_user,
 )
-from .calls import Calls, Received
-from .lookup import KINDS, as_listed, short_repr
+from .calls import Calls
 
 if TYPE_CHECKING:
     from .._core import Slice
@@ -54,6 +55,11 @@ _MOST_EMPTY = 3  # empty responses in a row, after which a search ends: twice a 
 _WRONG_SIZE = (400, 422)
 _PAST_END = (204, 400, 422)  # behind a page that may be the last; 404 is behind any
 _FIELDS = list(kinds_of("Stock"))
+_LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
+_ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+
+# The fields that identify a stock, in order of precedence.
+KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
 
 _MORE = "so there may be more stocks:"
 _SMALLER = f"{_MORE} read again with a smaller `page_size`"
@@ -279,6 +285,18 @@ def _stuck(page: int) -> PaginationError:
         "`page_size`",
         page=page,
     )
+
+
+def as_listed(text: str) -> str:
+    """Returns text as the exchanges write names: without accents, full width and extra spaces."""
+    plain = _ACCENTS.sub("", normalize("NFKD", text))
+    return " ".join(normalize("NFKC", plain).split())
+
+
+def short_repr(text: str) -> str:
+    """Returns the repr of a query or an identifier, shortened for a message."""
+    fits = len(text) <= _LONGEST_SHOWN
+    return repr(text if fits else text[: _LONGEST_SHOWN - 3] + "...")
 
 
 class SearchOptions(NamedTuple):

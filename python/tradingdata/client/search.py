@@ -15,8 +15,7 @@ from ..display import counted
 from ..errors import ClientClosedError, DataWarning
 from ..table.rows import Stock
 from .calls import Calls
-from .lookup import short_repr
-from .paging import DEFAULT_SIZE, SearchOptions, SearchPass
+from .paging import DEFAULT_SIZE, SearchOptions, SearchPass, short_repr
 
 Item = TypeVar("Item")
 
