@@ -58,7 +58,7 @@ CallId submit_search(Port& self, const std::string& query, std::int64_t page, st
 // Puts outcomes into a dict by their call: an exception of a signal handler that runs as soon as a
 // function has returned would lose its result. Returns (call, attempt, reason, delay) for each
 // retry.
-py::list wait(Port& self, double patience, py::dict outcomes) {
+py::list wait(Port& self, double patience, const py::dict& outcomes) {
   Events events = released([&] { return self.wait(from_seconds(patience)); });
   for (Outcome& outcome : events.outcomes) {
     const py::int_ id(outcome.id);
