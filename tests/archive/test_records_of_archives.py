@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -26,9 +27,10 @@ from archiving import (
     trade,
     trade_response,
 )
-from tradingdata.archive import databases, days, store
+from signalling import interrupted
+from tradingdata.archive import databases, days, folder, store
 from tradingdata.archive.days import IDENTITY
-from tradingdata.archive.responses import Responses
+from tradingdata.archive.responses import Log, Responses
 
 SATURDAY = DAY + dt.timedelta(1)
 
@@ -245,11 +247,11 @@ def test_f141_an_interrupt_while_storing_loses_no_book(
     """
     archive, write = td.Archive(tmp_path / "books"), module.write
 
-    def interrupted(*_: Any, **__: Any) -> None:
+    def interrupts(*_: Any, **__: Any) -> None:
         monkeypatch.setattr(module, "write", write)
         raise RuntimeError("Query interrupted") if module is databases else KeyboardInterrupt
 
-    monkeypatch.setattr(module, "write", interrupted)
+    monkeypatch.setattr(module, "write", interrupts)
     with pytest.raises(KeyboardInterrupt):
         archive.fetch(Slow("desk"))  # type: ignore[call-overload]
     for _ in range(2):
@@ -258,6 +260,27 @@ def test_f141_an_interrupt_while_storing_loses_no_book(
         archive.add(trade_response(trade("1"), at="16:00"), account="desk")
         archive.withdraw(archive.fetches()[-1].id)
         break
+
+
+def test_an_interrupt_while_the_log_is_made_loses_no_entry(tmp_path: Path) -> None:
+    """At any line: what is read afterwards in the process is everything."""
+    archive = archive_with(tmp_path, *(trade_response(trade("1"), at=f"1{at}:00") for at in (0, 1)))
+    archive.withdraw(archive.fetches()[0].id)
+    files = folder.Folder(archive.path)
+    wanted = vars(Responses(files).refresh())
+    code = {function.__code__ for function in vars(Log).values() if hasattr(function, "__code__")}
+    nth, is_interrupted, before = 0, True, sys.gettrace()
+    while is_interrupted:
+        responses, is_interrupted = Responses(files), False
+        sys.settrace(interrupted(nth, code - {Log.__init__.__code__}))
+        try:
+            responses.refresh()
+        except KeyboardInterrupt:
+            nth, is_interrupted = nth + 1, True
+        finally:
+            sys.settrace(before)
+        assert vars(responses.refresh()) == wanted, f"interrupted at step {nth}"
+    assert nth > 50
 
 
 def test_a_poll_that_repeats_what_another_process_withdraws(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
 # A signal that a program may handle as it likes.
 if sys.platform == "win32":
@@ -29,6 +32,20 @@ def send(number: int = signal.SIGINT) -> None:
         signal.raise_signal(number)
     else:
         os.kill(os.getpid(), number)
+
+
+def interrupted(nth: int, code: Collection[CodeType]) -> Callable[..., Any]:
+    """A trace function that interrupts once, at the nth line or return of the traced code."""
+    seen = itertools.count()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code not in code:
+            return None
+        if event in ("line", "return") and next(seen) == nth:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
 
 
 def interruptible(*command: str) -> list[str]:

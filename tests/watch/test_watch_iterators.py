@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import math
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import tradingdata as td
 from calls import TOKEN
 from service import Service, book_reply, hold, html_reply, orders
+from signalling import interrupted
 from tradingdata.watch.polling import Rules, Watch
 from tradingdata.watch.updates import KnownOrders, KnownTrades
 from watch.watching import (
@@ -26,10 +26,6 @@ from watch.watching import (
     trade_book,
     watched,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 ROWS = orders(5, order_no=str)
 
@@ -178,20 +174,6 @@ def test_a_token_that_expires_on_the_way_is_renewed(service: Service) -> None:
         assert [next(watch).misses for _ in range(2)] == [0, 1]
         client.access_token = "another-0123456789"
         assert next(watch).misses == 0
-
-
-def interrupted(nth: int, code: set[Any]) -> Callable[..., Any]:
-    """A trace function that interrupts once, at the nth line or return of the traced code."""
-    seen = itertools.count()
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        if frame.f_code not in code:
-            return None
-        if event in ("line", "return") and next(seen) == nth:
-            raise KeyboardInterrupt
-        return trace
-
-    return trace
 
 
 @pytest.mark.parametrize("kind", ["fills", "changes"])

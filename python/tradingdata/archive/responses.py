@@ -160,12 +160,14 @@ class Log:
             loaded: The entries of the new ones.
             noted: The ids of what was withdrawn, also if its mark is lost.
         """
-        is_less = bool(self.files.keys() - listed) or self.noted != frozenset(noted)
-        self.files = {x: self.files[x] for x in self.files if x in listed} | loaded
+        # Without files until all is in its place: after an interrupt, all is read and placed again.
+        known, self.files = self.files, {}
+        files = {x: known[x] for x in known if x in listed} | loaded
+        is_less = not known or known.keys() - listed or self.noted != frozenset(noted)
         self.noted = frozenset(noted)
         if is_less or any(entry.targets for entries in loaded.values() for entry in entries):
             self._clear()
-            loaded = self.files
+            loaded = files
         fresh = []
         for path, entries in loaded.items():
             for entry in entries:
@@ -181,6 +183,7 @@ class Log:
                 self._add(entry)
                 for day in (*entry.rows, entry.day):
                     self._folded.pop((entry.book, day), None)
+        self.files = files
 
     def _add(self, entry: Entry) -> None:
         account, book = entry.account, entry.book
