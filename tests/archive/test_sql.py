@@ -259,6 +259,8 @@ def test_what_a_query_cannot_be_is_said(tmp_path: Path) -> None:
     for query in ("SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE"):
         with pytest.raises(td.ArchiveError, match="one SELECT that only reads its views trades"):
             archive.sql(query)
+    with pytest.raises(td.ConfigurationError, match="part VARCHAR, ts TIMESTAMP WITH TIME ZONE"):
+        archive.sql("SELECT date_part(1, 2, 3)")  # all candidates, of which this is the last
     for wrong in (5, "x", b"x", {1, 2}):
         with pytest.raises(TypeError, match="parameters takes a list or a dict of values, not"):
             archive.sql("SELECT 1", parameters=wrong)  # type: ignore[arg-type]

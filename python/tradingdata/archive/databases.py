@@ -104,7 +104,12 @@ def redacted(error: Exception) -> str:
     text = without_account_numbers(str(error))
     if isinstance(error, duckdb.Error):
         error.args = (text,)
-    return " ".join(text.split())[:400]
+    return " ".join(text.split())
+
+
+def shortened(error: Exception) -> str:
+    """Returns the beginning of a redacted error of a file, which says what is wrong."""
+    return redacted(error)[:400]
 
 
 def interruptible(connection: Connection, work: Callable[[], Result]) -> Result:
@@ -171,7 +176,7 @@ def read_each(
             with connection() as opened:
                 known |= read(opened, [path])
         except UNREADABLE as error:
-            damaged[path] = redacted(error)
+            damaged[path] = shortened(error)
     return known, damaged
 
 
@@ -181,7 +186,7 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, duckdb.Error) as error:
-        line = redacted(error)
+        line = shortened(error)
         if what == "read":
             about = f" ({days})" if days else ""
             message = f"{root} is damaged or unreadable{about}: restore a backup ({line})"

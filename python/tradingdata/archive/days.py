@@ -405,7 +405,7 @@ def read(path: str, note: Note) -> Day:
             rows = file.project(f"* EXCLUDE (day) REPLACE ({times})")
             table = _core.from_arrow(_TYPES[note.book], rows, True)
     except databases.UNREADABLE as error:
-        raise Damaged(f"{path}: {databases.redacted(error)}") from error
+        raise Damaged(f"{path}: {databases.shortened(error)}") from error
     if len(table) != note.rows or rows_digest(table, lacking) != note.digest:
         raise Damaged(f"{path} has other rows than were written")
     return Day(table, note._replace(digest=rows_digest(table)) if lacking else note)

@@ -105,7 +105,7 @@ class Store:
         except (OSError, databases.Error, ArchiveError) as error:
             if required:
                 raise
-            problem = databases.redacted(error)
+            problem = databases.shortened(error)
         finally:
             self.responses.fresh = {}
         if required:
