@@ -434,6 +434,33 @@ def test_an_archive_of_another_format_is_not_read(root: Path) -> None:
             td.Archive(root)
 
 
+def test_an_archive_whose_settings_are_missing_is_neither_read_nor_written(root: Path) -> None:
+    """They have the ids of what was withdrawn; the book comes back with the error."""
+    archive, settings = td.Archive(root), root / "archive.json"
+    book = trade_response(trade("x"), at="17:00")
+    uses: list[Callable[[], object]] = [
+        *(lambda: td.Archive(root), lambda: td.Archive(root, create=False)),
+        *(archive.trades, archive.verify, lambda: archive.sql("SELECT * FROM trades")),
+        *(lambda: archive.add(book), lambda: archive.copy(root.parent / "copy")),
+        lambda: archive.erase(None),
+    ]
+    content = settings.read_bytes()
+    settings.unlink()
+    before = sorted(root.rglob("*"))
+    for use in uses:
+        with pytest.raises(td.ArchiveError, match="json is missing: restore a backup of it") as no:
+            use()
+        assert no.value.file == str(settings)
+    with pytest.raises(td.ArchiveError) as caught:
+        archive.add(book, account="desk1")
+    assert caught.value.books == (book,)
+    assert sorted(root.rglob("*")) == before
+    assert not (root.parent / "copy").exists()
+    settings.write_bytes(content)
+    archive.add(book)
+    assert archive.verify() == 121
+
+
 def test_f183_a_reader_keeps_what_was_joined_while_it_read(tmp_path: Path) -> None:
     """It listed both the file of a day's responses and those that were joined into it."""
     states = [trade_response(trade("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]

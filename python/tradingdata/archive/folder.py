@@ -216,9 +216,19 @@ class Folder:
                 return settings
         raise ArchiveError(f"{path} is damaged: restore a backup of it", file=path)
 
+    def known_settings(self) -> Json:
+        """Returns the settings of an archive that exists. Raises ArchiveError if they are gone."""
+        if (known := self.settings()) is None:
+            raise self._lacks_settings()
+        return known
+
+    def _lacks_settings(self) -> ArchiveError:
+        path = self.path(_SETTINGS)
+        return ArchiveError(f"{path} is missing: restore a backup of it", file=path)
+
     def withdrawn(self) -> set[str]:
         """Returns the ids of withdrawn responses, which the settings keep beside the marks."""
-        return set((self.settings() or {}).get("withdrawn", ()))
+        return set(self.known_settings().get("withdrawn", ()))
 
     def write_settings(self, settings: Json) -> None:
         """Writes the settings; hold the lock."""
@@ -270,6 +280,8 @@ class Folder:
         names = sorted(os.listdir(root)) if os.path.isdir(root) else []
         ours = ("README.md", _LOCK, DRAFTS, "lost+found")  # of a program that was killed
         strange = [name for name in names if not name.startswith(".") and name not in ours]
+        if self.responses():
+            raise self._lacks_settings()
         if strange or (os.path.lexists(root) and not os.path.isdir(root)):
             kind = f"a folder with other files ({strange[0]})" if strange else "a file"
             problem = f"{root} is {kind}, not an archive of this format: choose another path"

@@ -124,7 +124,7 @@ class Store:
                 self.responses.place([(again._replace(targets=lost), {})])
                 remarks += remark
             if log.marked - log.noted:
-                settings = self.folder.settings() or {}
+                settings = self.folder.known_settings()
                 self.folder.write_settings(settings | {"withdrawn": sorted(log.withdrawn)})
             listed = set(log.files)
             for book in BOOKS:
@@ -133,7 +133,7 @@ class Store:
                         self._put(day)
             if is_narrow:
                 is_narrow = False
-                settings = self.folder.settings() or {}
+                settings = self.folder.known_settings()
                 self.folder.write_settings(settings | {"schema": schema_of()})
             if self.log().files.keys() == listed:
                 break
@@ -147,11 +147,11 @@ class Store:
 
     def is_narrow(self) -> bool:
         """Returns whether files of days may lack columns, until a writer of this version comes."""
-        return bool((self.folder.settings() or {}).get("schema") != schema_of())
+        return bool(self.folder.known_settings()["schema"] != schema_of())
 
     def _check_schema(self) -> bool:
         """Returns whether days may lack fields; raises if they may have unknown ones."""
-        known, schema = (self.folder.settings() or {})["schema"], schema_of()
+        known, schema = self.folder.known_settings()["schema"], schema_of()
         if any(set(known[book]) - set(schema[book]) for book in BOOKS):
             raise ArchiveError(
                 f"{self.root} has fields that this version of tradingdata lacks: install the "
@@ -342,7 +342,7 @@ class Store:
         if copy.folder.settings() is not None:
             problem = "is an archive already: copy to a folder that is new or empty"
             raise ArchiveError(f"{copy.root} {problem}", file=copy.root)
-        copy.folder.settled(self.folder.settings() or {}, create=True, patience=PATIENCE)
+        copy.folder.settled(self.folder.known_settings(), create=True, patience=PATIENCE)
         copy.decoder = self.decoder
         with self._lock:
             # Days first, so that the responses have everything that these have.
