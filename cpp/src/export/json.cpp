@@ -26,11 +26,11 @@ std::string as_number(double value) {
 
 // What is written of each row.
 struct Content {
-  std::vector<int> fields{};  // positions, in the order of the keys
-  bool extras = false;        // whether a row's unknown fields follow, as sent
-  bool lines = false;         // whether each row is one line
-  bool restorable = false;    // local fields have a prefix, as the decoder reads them back
-  ZoneOffset offset{};
+  std::vector<int> fields{};           // positions, in the order of the keys
+  bool extras = false;                 // whether a row's unknown fields follow, as sent
+  bool lines = false;                  // whether each row is one line
+  bool restorable = false;             // local fields have a prefix, as the decoder reads them back
+  const ZoneOffset* offset = nullptr;  // a copy of one that calls Python would need the GIL
 };
 
 struct JsonCell {
@@ -41,7 +41,10 @@ struct JsonCell {
   void operator()(std::int64_t value) const { out += digits_of(value); }
   void operator()(double value) const { out += as_number(value); }
   void operator()(Moment time) const {
-    put_json_text(out, format_timestamp(time.micros, content.offset));
+    const std::string text = content.offset != nullptr
+                                 ? format_timestamp(time.micros, *content.offset)
+                                 : format_timestamp(time.micros);
+    put_json_text(out, text);
   }
   void operator()(Day day) const { put_json_text(out, format_date(day.days)); }
 };
@@ -120,7 +123,7 @@ std::string rows_as_json(const Slice& rows) {
 std::string export_json(const Rows& rows, bool extras, bool lines) {
   if (rows.size() == 0) return lines ? "" : "[]\n";
   const Content content{
-      .fields = rows.columns, .extras = extras, .lines = lines, .offset = rows.offset};
+      .fields = rows.columns, .extras = extras, .lines = lines, .offset = &rows.offset};
   std::string out = lines ? "" : "[\n";
   for (std::int64_t row = rows.start; row < rows.stop; ++row) {
     if (row > rows.start) out += lines ? "\n" : ",\n";

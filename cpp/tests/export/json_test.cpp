@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,4 +47,22 @@ TEST_CASE("a sent record holds a personal value as the body does: masked") {
 TEST_CASE("a part of a response has no records as sent") {
   CHECK_THROWS_AS(sent_records(*gather(*decoded("[{}]"), std::vector<std::int64_t>{0})),
                   std::logic_error);
+}
+
+TEST_CASE("offsets are read where they are: a copy of one of Python's would count references") {
+  struct Copied {
+    int* count;
+    explicit Copied(int* of) : count(of) {}
+    Copied(const Copied& from) : count(from.count) { ++*count; }
+    Copied& operator=(const Copied&) = delete;
+    std::int64_t operator()(std::int64_t) const { return 0; }
+  };
+  int copies = 0;
+  Rows rows{.table = decoded(R"([{"exch_trade_time":"2026-11-20 10:04:05"}])"),
+            .stop = 1,
+            .columns = {trade_schema["exch_trade_time"]},
+            .offset = Copied(&copies)};
+  copies = 0;
+  CHECK(export_json(rows, false, true) == "{\"exch_trade_time\":\"2026-11-20 10:04:05+00:00\"}\n");
+  CHECK(copies == 0);
 }
