@@ -117,6 +117,12 @@ int128 Lot::take(std::int64_t taken) {
   return before - value;
 }
 
+void LotFold::Queue::tidy() {
+  if (!empty()) return;
+  lots.clear();
+  next = 0;
+}
+
 LotFold::LotFold(const GroupPart& trades, FoldRules rules)
     : rules_(std::move(rules)),
       key_(trades.group),
@@ -151,14 +157,15 @@ void LotFold::run(std::int64_t until) {
 
 void LotFold::close_lots(Lot& closing, Queue& queue) {
   while (closing.left > 0 && !queue.empty()) {
-    const std::int64_t number = queue.front();
+    const std::int64_t number = queue.lots[queue.next];
     Lot& lot = lots_[at(number)];
     if (lot.is_long == closing.is_long) break;
     const std::int64_t quantity = std::min(closing.left, lot.left);
     parts_.push_back(
         {number, closing.row, quantity, lot.take(quantity), closing.take(quantity), closing.since});
-    if (lot.left == 0) queue.pop_front();
+    if (lot.left == 0) ++queue.next;
   }
+  queue.tidy();
 }
 
 void LotFold::trade(std::int64_t row) {
@@ -174,7 +181,7 @@ void LotFold::trade(std::int64_t row) {
     unmatched_.push_back({row, key, rest.left, rest.value, time});
     return;
   }
-  queue.push_back(std::ssize(lots_));
+  queue.lots.push_back(std::ssize(lots_));
   lots_.push_back(rest);
 }
 
@@ -183,7 +190,9 @@ void LotFold::put(const Lot& lot) {
   const auto is_younger = [this](std::int64_t time, std::int64_t number) {
     return time < lots_[at(number)].time;
   };
-  lots.insert(std::upper_bound(lots.begin(), lots.end(), lot.time, is_younger), std::ssize(lots_));
+  const auto oldest = lots.lots.begin() + static_cast<std::ptrdiff_t>(lots.next);
+  const auto place = std::upper_bound(oldest, lots.lots.end(), lot.time, is_younger);
+  lots.lots.insert(place, std::ssize(lots_));
   lots_.push_back(lot);
 }
 
@@ -197,18 +206,23 @@ void LotFold::end(std::int64_t number, std::int64_t until) {
   Lot& lot = lots_[at(number)];
   const std::int64_t quantity = lot.left;
   parts_.push_back({number, -1, quantity, lot.take(quantity), 0, until});
-  std::erase(queue(lot.key), number);
+  Queue& lots = queue(lot.key);
+  const auto oldest = lots.lots.begin() + static_cast<std::ptrdiff_t>(lots.next);
+  lots.lots.erase(std::find(oldest, lots.lots.end(), number));
+  lots.tidy();
 }
 
 int LotFold::side(std::int32_t key) const {
   if (at(key) >= queues_.size() || queues_[at(key)].empty()) return 0;
-  return lots_[at(queues_[at(key)].front())].is_long ? 1 : -1;
+  const Queue& lots = queues_[at(key)];
+  return lots_[at(lots.lots[lots.next])].is_long ? 1 : -1;
 }
 
 std::vector<OpenPart> LotFold::held(std::int32_t key) const {
   std::vector<OpenPart> parts;
   if (at(key) >= queues_.size()) return parts;
-  for (const std::int64_t number : queues_[at(key)]) {
+  const Queue& queue = queues_[at(key)];
+  for (const std::int64_t number : std::span(queue.lots).subspan(queue.next)) {
     const Lot& lot = lots_[at(number)];
     parts.push_back({number, lot.row, key, lot.is_long, lot.time, lot.left, lot.value});
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -147,7 +146,13 @@ class LotFold {
   const std::vector<std::int64_t>& undecided() const { return order_.undecided; }
 
  private:
-  using Queue = std::deque<std::int64_t>;  // lots, the oldest first
+  struct Queue {
+    std::vector<std::int64_t> lots;
+    std::size_t next = 0;
+
+    bool empty() const { return next == lots.size(); }
+    void tidy();
+  };
 
   // What was open at a moment, in no order.
   std::vector<OpenPart> parts_at(std::int64_t moment) const;

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compute/trades.hpp"
+#include "support/failing_memory.hpp"
 
 using namespace tradingdata;
 using test::Fill;
@@ -142,4 +144,17 @@ TEST_CASE("trades whose values have no multiplier in common count in different u
   CHECK(conflict({{"1", "B", 1, 1, 10, 500}, {"2", "S", 2, 50, 10, 500}}) ==
         std::pair<std::int64_t, std::int64_t>(0, 1));
   CHECK(conflict({{"1", "B", 1, 2, 100, 3000}, {"2", "S", 2, 1, 110, 1700}}).first == -1);
+}
+
+TEST_CASE("a key takes no memory of its own before it has a lot") {
+  std::vector<Fill> fills;
+  for (int number = 0; number < 1000; ++number) fills.push_back({std::to_string(number), "B"});
+  const TablePtr table = test::trades(fills);
+  const Groups groups = test::grouped(table, {{trade_schema["trade_no"]}});
+  FoldRules rules;
+  failing_memory::fail_after(100);
+  {
+    const LotFold fold = fold_of(groups.parts[0], std::move(rules));
+  }
+  CHECK_FALSE(failing_memory::stop());
 }
