@@ -174,6 +174,12 @@ def test_names_are_of_any_case_and_those_of_the_query_its_own(archive: td.Archiv
     assert len(archive.sql('SELECT * FROM "Order_States", "Fetches"')) == 2 * 3
 
 
+def test_a_heading_is_quoted_and_runs_no_formula(archive: td.Archive) -> None:
+    found = archive.sql("""SELECT 1 AS "a,b", 2 AS "=c" """)
+    assert found.to_csv() == '"a,b",=c\n1,2\n'
+    assert found.to_csv(spreadsheet=True) == '\ufeff"a,b",\'=c\r\n1,2\r\n'
+
+
 def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:
     states = archive.sql("SELECT status FROM order_states ORDER BY received_at")
     assert [*map(tuple, states)] == [("Open",), ("Done",)]

@@ -55,20 +55,29 @@ def test_a_cell_reads_back_as_its_value(value: Any, written: str) -> None:
     assert cell(value) == written
 
 
+@pytest.mark.parametrize("count", [4096, 4097, 9000])
+def test_every_row_is_written_once_in_order(count: int) -> None:
+    book = td.TradeBook([td.Trade(row_no=number) for number in range(count)])
+    head, *lines = book.to_csv(columns=["row_no"]).splitlines()
+    assert head == "row_no"
+    assert lines == list(map(str, range(count)))
+
+
 def test_a_line_is_never_blank() -> None:
     assert td.TradeBook([td.Trade()]).to_csv(columns=["symbol"]) == 'symbol\n""\n'
     assert td.TradeBook().to_csv(columns=["symbol"]) == "symbol\n"
 
 
 CHANGED = (
-    "=1+1|+1|-1|@SUM(A1)|\tx|\uff1d1+1|5/10|1-2|1-2-2026|MAR1|mar 1|1-Mar|25MAR|DEC25|Sept 2026|"
-    "2 March 2026|10:30|10:30 PM|9 a|1E5|1e5|12E45|1.5e-7|00123|1.50|007.5|.5|5.|1,234|50%|$5|(5)|"
-    "\u20b9500|1 1/2| 5|5 |TRUE|false|#N/A|123456789012345|1.00000000000001|2026-11-20|1.2.2026|"
-    "2026-11-20T10:04:05Z"
+    "=1+1|+1|-1|@SUM(A1)|\tx|\rx|\uff1d1+1|\uff0b1|\uff0d1|\uff20a|5/10|1-2|1-2-2026|MAR1|mar 1|"
+    "1-Mar|25MAR|DEC25|Sept 2026|2 March 2026|10:30|10:30 PM|9 a|1E5|1e5|12E45|1.5e-7|00123|1.50|"
+    "007.5|.5|5.|1,234|50%|$5|(5)|\u20b9500|\u00a35|\u20ac5|\u00a55|5\u00a0000|1 1/2| 5|5 |TRUE|"
+    "false|#N/A|123456789012345|1.00000000000001|2026-11-20|1.2.2026|2026-11-20T10:04:05Z"
 )
 KEPT = (
     "INFY|A1|E1|E5|T2|P5|NIFTY25MAR24500CE|INE009A01021|20 Microns Ltd|5PAISA|3M India|MARS1|12345|"
-    "0|12.5|1501.05|12E|12 E5|12345678901234|BAJAJ-AUTO|truely|Market|Dec|N/A|M&M|S&P 500|a=1"
+    "0|12.5|1501.05|12.345678901234|12E|12 E5|12345678901234|BAJAJ-AUTO|truely|Market|Dec|N/A|M&M|"
+    "S&P 500|a=1"
 )
 
 
