@@ -320,6 +320,27 @@ def test_f183_erase_also_removes_rows_whose_responses_are_lost(tmp_path: Path) -
     check_engines(archive)
 
 
+def test_rows_of_lost_responses_replace_none_beside_which_they_stood(root: Path) -> None:
+    """Of two trades of one number, the corrected one is left of a lost response."""
+    archive = td.Archive(root)
+    archive.add(trade_response(trade("x", exchange=None), at="16:00"))
+    known = set(response_files(root))
+    both = [trade("x", txn_type=side) for side in "BS"]
+    archive.add(trade_response(*both, at="17:00"))
+    lost = set(response_files(root)) - known
+    archive.add(trade_response(trade("x", txn_type="S", quantity=9), at="18:00"))
+    before = archive.trades(DAYS[-1]).filter(trade_no="x")
+    assert len(before) == 3
+    for path in lost:
+        path.unlink()
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    with pytest.warns(td.DataWarning, match="they are kept"):
+        archive.add(trade_response(trade("y"), at="14:00"))
+    assert archive.trades(DAYS[-1]).filter(trade_no="x") == before
+    check_engines(archive)
+
+
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 def test_f183_a_state_that_came_again_after_a_lost_one_is_the_newest(tmp_path: Path) -> None:
     """The body is that of the response before the lost one, and yet no repeat of it."""

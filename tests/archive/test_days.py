@@ -289,6 +289,19 @@ def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) 
     assert len(archive.trades()) == 1
 
 
+def test_f183_a_repeated_response_changes_nothing(archive: td.Archive) -> None:
+    """Two trades of one number without a time, of which one is of an earlier day."""
+    undated: dict[str, Any] = {"exch_trade_time": None, "order_date_time": None}
+    sides = [trade("1", txn_type=side, **undated) for side in "BS"]
+    archive.add(trades_at(FRIDAY, "14:00", *sides))
+    dated = trade("1", THURSDAY, txn_type="B")
+    for at, rest in (("15:00", []), ("15:10", [trade("2")]), ("15:20", [])):
+        archive.add(trades_at(FRIDAY, at, dated, *rest))
+        kept = archive.trades(FRIDAY).filter(trade_no="1")
+        assert [(row.txn_type, row.exch_trade_time) for row in kept] == [("S", None)]
+    assert [row.txn_type for row in archive.trades(THURSDAY, missing_ok=True)] == ["B"]
+
+
 @pytest.mark.parametrize("hours", [-24, 24, 1, 0])
 def test_the_day_is_that_of_the_service(hours: int, archive: td.Archive) -> None:
     """Where the local clock is wrong, and a warning names both; so is what is newest."""
