@@ -27,6 +27,7 @@ from archiving import (
     trade,
     trade_response,
 )
+from tradingdata._util.platform import file_lock
 from tradingdata.archive import folder, responses, store
 
 
@@ -220,6 +221,21 @@ def test_a17_an_account_is_erased(tmp_path: Path) -> None:
         archive.erase("desk1")
     archive.add(response(td.TradeBook, [trade("new")], clock("17:45"), account="desk1"))
     assert numbers(archive.trades(DAY, account="desk1", missing_ok=True)) == ["new"]
+
+
+def test_a17_an_erasure_that_failed_is_done_when_it_is_called_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1"), account="desk1"))
+    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    with file_lock(os.path.join(archive.path, "archive.lock"), 5.0):
+        with pytest.raises(td.ArchiveError, match=r"have held .*try again"):
+            archive.erase("desk1")
+        assert archive.accounts == ()
+    assert archive.erase("desk1") == 1
+    assert not is_named(archive, "desk1")
+    with pytest.raises(ValueError, match="no account 'desk1'"):
+        archive.erase("desk1")
 
 
 def test_a17_a_draft_of_a_killed_program_is_erased(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ class Store:
         }
         for book in BOOKS:
             ids |= _values(self.folder.days(book).items(), "fetch_id", where, account)
-        return ids - log.erased
+        return ids
 
     def damaged(self) -> list[str]:
         """Returns what is wrong with files of responses that cannot be read."""
