@@ -64,6 +64,14 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
 
 
+def test_a_state_that_came_again_is_the_newest_also_after_one_that_is_late(tmp_path: Path) -> None:
+    """The last response was stored as a repeat of the first, and another is between them now."""
+    first, last = (trade_response(trade("1", quantity=1), at=at) for at in ("15:00", "15:02"))
+    archive = archive_with(tmp_path, first, last)
+    archive.add(trade_response(trade("1", quantity=2), at="15:01"))
+    assert [row.quantity for row in archive.trades(DAY)] == [1]
+
+
 def test_a_response_is_stored_if_its_body_is_not_that_of_the_one_before(tmp_path: Path) -> None:
     """One of before that is added later, such as a repaired one, is not the one before."""
     one = trade("1", settlor="a", row_no=1)
