@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "decode/decode.hpp"
 #include "privacy/personal.hpp"
@@ -86,6 +88,23 @@ TEST_CASE("the kept body decodes to the same table, whatever it contained") {
   }
 }
 
+TEST_CASE("what is personal is hidden in the value of another field, and nothing beside it") {
+  const std::string shown =
+      R"("x":"pan_no","y":["pan_no","ABCDE",{"symbol":"ABCDE","n":1234567890}],"panno x":"ABCDE")";
+  const auto unknown = [&](const std::string& members) {
+    const Decoded table = book(bodies::envelope("[{\"zz\":[{" + members + "," + shown + "}]}]"));
+    return std::string(table->extra_json(table->extras()[0]));
+  };
+  const std::pair<const char*, const char*> members[] = {
+      {R"("pan_no":"ABCDE1234F")", R"("pan_no":"ABXXXXXX4F")"},
+      {R"("a":{"PAN_NO" : "secret"})", R"("a":{"PAN_NO" : "XXXXXX"})"},
+      {R"("p\u0061n_no":"secret","x":"")", R"("p\u0061n_no":"XXXXXX","x":"")"},
+      {R"("panNo":[12.5,"ab",{"cd":"e","f":-34}])", R"("panNo":[11.1,"XX",{"XX":"X","X":-11}])"}};
+  for (const auto& [sent, kept] : members) {
+    CHECK(unknown(sent) == "[{" + std::string(kept) + "," + shown + "}]");
+  }
+}
+
 TEST_CASE("values of other shapes are hidden completely") {
   CHECK(cell(*book(with_pan(R"("ABCDE1234")")), "pan_no") == "XXXXXXXXX");
   CHECK(cell(*book(with_pan(R"("\u0041BCDE1234F")")), "pan_no") == std::string(15, 'X'));
@@ -165,6 +184,18 @@ TEST_CASE("an unknown field that loses a token remains JSON, and is counted") {
   CHECK(book->extra_json(book->extras()[1]) == "[1,-11111111111111.1]");
   REQUIRE(book->issues().back().problem == Problem::token_sent);
   CHECK(book->issues().back().count == 2);
+}
+
+TEST_CASE("an unknown field without a token is kept as it was sent, and one of eight is found") {
+  const DecodeOptions options{.tokens = tokens::search_for({"qT-9.x_Z"})};
+  const std::string body = R"({"status":"success","data":[{"a":"a\n\"text\"","no\u0074es":[12]}]})";
+  const TablePtr kept = decode_book(trade_schema, Buffer(body), options);
+  CHECK(kept->buffers().front().view() == body);
+  CHECK(kept->extra_names() == std::vector<std::string>{"a", "notes"});
+  for (const Issue& issue : kept->issues()) CHECK(issue.problem != Problem::token_sent);
+  const TablePtr found = decode_book(
+      trade_schema, Buffer(R"({"status":"success","data":[{"a":"qT-9.x_Z"}]})"), options);
+  CHECK(found->extra_json(found->extras()[0]) == R"("<token>X")");
 }
 
 TEST_CASE("text with escapes loses all of itself with a token, and remains JSON") {
