@@ -131,6 +131,22 @@ def test_two_strategies_that_offset_each_other_share_the_day() -> None:
     assert [share.total for share in td.charges(both, rates, per="trade")] == [0.0, 0.25]
 
 
+def test_each_part_of_an_order_is_taxed_at_its_own_rate() -> None:
+    """Of the purchase, 4 of 10 are squared off; the first rate's amount by order is divided."""
+    fills = book(trade(1, "B", 10, 1000.0), trade(2, "S", 4, 400.0, 5))
+    rates = [
+        td.ChargeRate(where={"squared_off": True}, brokerage=0.01, per_order=10, gst=0.18),
+        td.ChargeRate(brokerage=0.02, per_order=99, gst=0.05),
+    ]
+    brokerage = 4 + 4 + 12 + 6, 4 + 10  # purchase, sale
+    gst = (4 + 4) * 0.18 + (12 + 6) * 0.05, (4 + 10) * 0.18
+    for shares in (td.charges(fills, rates), td.charges(fills, rates, per="trade")):
+        assert sum(share.brokerage for share in shares) == sum(brokerage)
+        assert sum(share.gst for share in shares) == pytest.approx(sum(gst))
+    assert tuple(share.brokerage for share in shares) == brokerage
+    assert tuple(share.gst for share in shares) == pytest.approx(gst)
+
+
 def test_rates_have_one_form_in_every_function(tmp_path: Path) -> None:
     """L18: one rate, a list, or the path of a file."""
     path = tmp_path / "rates.toml"
