@@ -115,13 +115,15 @@ void set_python_error(const Error& error) {
 
 // Keeps the functions that the package hands over when it is imported.
 
-constexpr std::array names{"frozen", "no_attribute", "no_field", "read_extra", "zone_of_record"};
-std::array<PyObject*, names.size()> functions;  // for as long as the process lives
+constexpr std::array function_names{"frozen", "no_attribute", "no_field", "read_extra",
+                                    "zone_of_record"};
+std::array<PyObject*, function_names.size()> functions;  // for as long as the process lives
 
 void hand_over(const py::kwargs& given) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    PyObject* const function = PyDict_GetItemString(given.ptr(), names[i]);
-    if (function == nullptr) throw py::type_error(std::string("hand_over needs ") + names[i]);
+  for (std::size_t i = 0; i < function_names.size(); ++i) {
+    PyObject* const function = PyDict_GetItemString(given.ptr(), function_names[i]);
+    if (function == nullptr)
+      throw py::type_error(std::string("hand_over needs ") + function_names[i]);
     Py_XSETREF(functions[i], Py_NewRef(function));
   }
 }
