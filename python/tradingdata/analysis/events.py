@@ -475,6 +475,27 @@ def by_isin(
     return patched(rows, changes), ids, targets, notes
 
 
+def may_be_elsewhere(rows: Slice, groups: Groups, held: list[int], unmatched: list[int]) -> bool:
+    """Returns whether `elsewhere` may find shares; reading all lots takes a third of a result.
+
+    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
+    open or unmatched on both sides, or rows of a key differ in their ISIN.
+    """
+    sides: dict[tuple[object, ...], bool] = {}
+    names = ("account", "client_id", "product", "exchange", "expiry_date", ATTRIBUTES[-1])
+    cells = (*rows.cells(groups.last(), names), groups.likenesses(ATTRIBUTES[-1]))
+    for *holder, place, expiry, isin, likeness, left, sold in zip(
+        *cells, held, unmatched, strict=True
+    ):
+        if expiry is None and (left or sold):
+            is_long = left > 0
+            key = (*holder, None if holder[-1] == DELIVERY else place, isin)
+            is_other_side = isin and sides.setdefault(key, is_long) != is_long
+            if is_other_side or (is_long and sold) or likeness > SOME_MISSING:
+                return True
+    return False
+
+
 def elsewhere(lots: Iterable[tuple[Lead, str | None, bool]]) -> list[Note]:
     """Returns the open shares that lots of their ISIN under another id would close.
 

@@ -32,6 +32,7 @@ from .events import (
     elsewhere,
     idle,
     is_by_isin,
+    may_be_elsewhere,
     read_lots,
     require_known,
     sides_of,
@@ -482,7 +483,12 @@ class Ledger:
             "expired": lambda: self._lots(cut, expired=True),
         }
         pnl._table = lambda name: tables[name]()
-        return pnl, notes + self._notes(cut, keys)
+        notes += self._notes(cut, keys)
+        if not events.same and (
+            run.sent or may_be_elsewhere(events.rows, run.groups, totals[5], totals[3])
+        ):
+            notes += self._elsewhere(cut)
+        return pnl, notes
 
     def _notes(self, cut: _Cut, keys: list[int]) -> list[Note]:
         """Returns the issues of a cut, each once."""
@@ -504,19 +510,22 @@ class Ledger:
         tied = dict.fromkeys(row for row in run.fold.undecided if times(row) < cut.stop)
         if tied:
             notes += events.of_rows(Problem.TIED, tied, run.numbers(), leads)
-        left, sold, *_ = run.fold.unmatched(cut.start, cut.stop)
+        (_, sold, *_) = run.fold.unmatched(cut.start, cut.stop)
         notes += run.counts(Problem.UNOPENED, "sale", sold)
         expired = {key for key in keys if run.is_over(key, cut.day)}
-        _, rows, owners, is_long, *_ = run.fold.open(cut.stop)
-        over = [key for key in owners if key in expired]
+        over = [key for key in run.fold.open(cut.stop)[2] if key in expired] if expired else []
         notes += run.counts(Problem.EXPIRED, "lot", over)
-        notes += run.unused_settlements(is_left=bool(over))
-        if not events.same:
-            (isins,) = run.rows.cells([*rows, *left], [ATTRIBUTES[-1]])
-            are_long = [*is_long, *[False] * len(left)]
-            lots = dict.fromkeys(zip([*owners, *sold], isins, are_long, strict=True))
-            notes += elsewhere((leads[key], isin, is_held) for key, isin, is_held in lots)
-        return notes
+        return notes + run.unused_settlements(is_left=bool(over))
+
+    def _elsewhere(self, cut: _Cut) -> list[Note]:
+        """Returns the open shares that lots of their ISIN under another id would close."""
+        run = self._run
+        left, sold, *_ = run.fold.unmatched(cut.start, cut.stop)
+        _, rows, owners, is_long, *_ = run.fold.open(cut.stop)
+        (isins,) = run.rows.cells([*rows, *left], [ATTRIBUTES[-1]])
+        are_long = [*is_long, *[False] * len(left)]
+        lots = dict.fromkeys(zip([*owners, *sold], isins, are_long, strict=True))
+        return elsewhere((run.leads[key], isin, is_held) for key, isin, is_held in lots)
 
     def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Column]:
         """Returns the leading columns: the key of each row, and the names of its key's last row."""
