@@ -31,9 +31,10 @@ from .charge_rates import (
     Rates,
     rates_of,
 )
-from .events import Events, multipliers_at
+from .events import Events
 from .inputs import IST, Lookup, Multipliers, amount, chosen
 from .keys import CONTRACT, EXECUTED, KEY, KEYED, Key
+from .multipliers import multipliers_at
 from .results import Charges, Column, TradeCharges, noted
 
 _NOTE = {name: 1.0 if name in ("stt", "stamp") else 0.01 for name in LEVIES}

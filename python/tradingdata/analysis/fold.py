@@ -24,17 +24,7 @@ from .._core import Groups, Slice, Trade
 from .._util.validate import did_you_mean, shown
 from ..books.book import TradeBook
 from ..display import counted
-from .events import (
-    Events,
-    LotChange,
-    Proof,
-    agreed_unit,
-    moments_of,
-    multipliers_of,
-    strikes_of,
-    under,
-    unmet,
-)
+from .events import Events, LotChange, moments_of, strikes_of, under, unmet
 from .inputs import (
     IST,
     PRODUCTS,
@@ -57,6 +47,7 @@ from .keys import (
     kind_of,
     lead_of,
 )
+from .multipliers import Proof, agreed_unit, multipliers_of
 from .results import (
     ATTRIBUTES,
     LONG,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +23,7 @@ from ..books.book import TradeBook
 from ..display import counted
 from .charge_rates import Rates, charge_settlements, rates_of
 from .charging import Amount, Bill, Rounding, rounding_units
+from .daily import Place, columns_named, rows_of_days
 from .events import (
     MATCH_BY,
     Events,
@@ -46,7 +47,6 @@ from .inputs import (
     Prices,
     PricesByDay,
     by_contract,
-    chosen,
     day_from,
     day_of,
     days_text,
@@ -77,7 +77,6 @@ from .results import (
     valued_row,
 )
 
-_DIGITS = 6  # decimals to which the amounts of days are rounded
 _TRADED = ("trade_no", "exch_trade_time")
 
 
@@ -395,7 +394,7 @@ class Ledger:
         wanted = price_of.days if days is None else [*map(day_from, days)]
         if days is None and self._is_limited:
             wanted = [day for day in wanted if day <= self.until]
-        names = _columns_named(per)
+        names = columns_named(per)
         ledger = self._at(max(wanted, default=None))
         return ledger._daily(price_of, wanted, days is not None, charges, rounding, names)
 
@@ -773,7 +772,7 @@ class Ledger:
         rows: list[dict[str, object]] = []
         for of_group in sorted(set(groups), key=lambda group: tuple(map(str, group))):
             leads = dict(zip((*leading, BY), of_group, strict=True))
-            for of_day in _days_of(of_group, days, gained, paid, held, is_sparse=bool(per)):
+            for of_day in rows_of_days(of_group, days, gained, paid, held, is_sparse=bool(per)):
                 rows.append(leads | of_day)
         result = DailyPnl._of_days(leading[2:], sorted(rows, key=itemgetter("day")))
         result.pnl = noted(pnl, list(notes), warn=False)
@@ -853,54 +852,9 @@ def _again(trades: TradeBook, opening: GivenLots | None, options: Options) -> Le
     return Ledger(trades, opening, **options)
 
 
-Place = tuple[Key, int]  # a group of keys, and the number of a day
-
-
 class _Cut(NamedTuple):
     """The part of the journal from one moment until another, at whose end a day is the last."""
 
     start: int
     stop: int
     day: date
-
-
-def _columns_named(per: object) -> tuple[str, ...]:
-    """Returns the columns by which days are divided."""
-    known = (*KEY[2:], BY)
-    return tuple(name for name in known if name in chosen("per", per, known, f"some of {known}"))
-
-
-def _days_of(
-    group: Key,
-    days: list[date],
-    gained: Mapping[Place, Fraction],
-    paid: Mapping[Place, Fraction],
-    held: Mapping[Place, Fraction | None],
-    *,
-    is_sparse: bool,
-) -> Iterator[dict[str, object]]:
-    """Yields the rows of a group; if they are sparse, only those of days on which it has something.
-
-    Running sums are rounded, not days, so that the days add up exactly.
-    """
-    nothing = Fraction(0)
-    value = round(held.get((group, 0)) or nothing, _DIGITS)
-    total = value
-    realised = charges = sum_realised = sum_charges = nothing
-    for place, day in enumerate(days, 1):
-        at = group, place
-        sum_realised += gained.get(at, nothing)
-        sum_charges += paid.get(at, nothing)
-        now, levied = round(sum_realised, _DIGITS), round(sum_charges, _DIGITS)
-        worth = held.get(at, nothing)
-        amounts: dict[str, Fraction | None] = dict.fromkeys(("unrealised", "change", "net"))
-        amounts |= {"realised": now - realised, "charges": levied - charges}
-        if worth is not None:
-            worth = round(worth, _DIGITS)
-            sum_of_all = now + worth - levied
-            amounts |= {"unrealised": worth, "change": worth - value, "net": sum_of_all - total}
-            value, total = worth, sum_of_all
-        realised, charges = now, levied
-        if not is_sparse or any(amount is None or amount for amount in amounts.values()):
-            cells = {name: None if one is None else float(one) for name, one in amounts.items()}
-            yield {"day": day, **cells}

@@ -10,9 +10,10 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display import group
 from ..table.rows import declared
-from .events import Proof, check_codes, multipliers_at, require_values
+from .events import check_codes, require_values
 from .inputs import IST, Lookup, Multipliers, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, Key, OfOrder, leads_at
+from .multipliers import Proof, multipliers_at
 from .results import BY_ORDER, Column, Note, Problem, ResultTable, noted
 
 

@@ -15,9 +15,9 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display import counted, group
 from ..table.rows import declared
-from .events import multipliers_at
 from .inputs import Lookup, Multipliers, amount, both_books, with_entries
 from .keys import ORDER_COLUMNS, ORDER_KEY, SAME, SOME_MISSING, Key, OfOrder
+from .multipliers import multipliers_at
 from .results import BY_ORDER, Column, Note, Problem, ResultTable, noted
 
 AGREES = "agrees"
