@@ -22,6 +22,7 @@ from cases import made as fill
 from golden.samples import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, order, trade
 from tradingdata.display import aligned, cell_width, cut, group, instrument_name
 
+DISPLAYS = FOLDER / "displays"
 WIDTHS = (40, 60, 90, 140)
 PAN = "ABCPK1234F"
 MARKUP = '"><script>alert(1)</script>\x9b31m'  # also in names of fields
@@ -130,7 +131,12 @@ def shown() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", td.DataWarning)
         found = books()
-        return found | results(found) | odd() | displayed()
+        kinds = {
+            "books": found | odd(),
+            "results": results(found),
+            "odd-results": displayed(),
+        }
+        return {f"{kind}/{name}": value for kind in kinds for name, value in kinds[kind].items()}
 
 
 SHOWN = shown()
@@ -138,7 +144,8 @@ PAGES = [name for name, value in SHOWN.items() if hasattr(value, "_repr_html_")]
 
 
 def test_no_golden_display_is_left_over() -> None:
-    assert {path.stem for path in (FOLDER / "displays").rglob("*.*")} == SHOWN.keys()
+    kept = [path.relative_to(DISPLAYS).with_suffix("") for path in DISPLAYS.glob("*/*/*")]
+    assert {"/".join(path.parts[1:]) for path in kept} == SHOWN.keys()
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -179,13 +186,15 @@ def test_a_display_in_a_notebook_stays(name: str, golden: Callable[[str, str], N
     page = Page(html)
     assert (page.open, page.tags & {"script", "b"}) == ([], {"b"})
     assert not [word for word in (PAN, "\x1b", "\u202e") if word in html]
-    golden(f"displays/html/{name}.html", html + "\n")
+    style, end, table = html.partition("</style>")
+    golden("displays/style.html", f"{style}{end}\n")
+    golden(f"displays/html/{name}.html", table + "\n")
 
 
 def test_rows_of_equal_names_are_told_apart_at_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
-        for name in ("positions-alike", "realised-alike"):
+        for name in ("results/positions-alike", "results/realised-alike"):
             lines = [line for line in repr(SHOWN[name]).splitlines() if "CALL" in line]
             assert len(set(lines)) == 4, "their numbers are the same"
 
