@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from echoes import shown_of
+from tradingdata import _core
 from tradingdata.table.rows import row_type
 from tradingdata.table.table import Table
 
@@ -180,7 +181,8 @@ def test_rows_of_any_table_show_no_number(name: str) -> None:
     """A query may give a number any name; what only contains such letters is shown."""
     kind = row_type("Row", [(name, "text", ""), ("future", "text", "")])
     table: Any = type("Rows", (Table,), {"__slots__": (), "_row": kind})
-    made = table._of_columns([[PAN, f"({PAN})"], ["BANKNIFTY2026JANFUT"] * 2])
+    columns = [[PAN, f"({PAN})"], ["BANKNIFTY2026JANFUT"] * 2]
+    made = table._over(_core.table_of(kind, columns, None))
     shown = [repr(made), made._repr_html_(), repr(made[0]), made[0]._repr_html_()]
     assert not shows_a_number("".join(shown))
     assert all("BANKNIFTY2026JANFUT" in text for text in shown)

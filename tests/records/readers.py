@@ -78,7 +78,7 @@ def tables() -> dict[str, Any]:
         "RealisedPnl": pnl,
         "Lots": pnl.open_lots,
         "DayPnl": td.day_pnl(trades, prices={"1": 11.0}),
-        "a query's result": WideTable._of_columns([["x"], [5]]),
+        "a query's result": WideTable._over(_core.table_of(WideTable._row, [["x"], [5]], None)),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import tzinfo
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -70,11 +69,6 @@ class Table(TableExport, Generic[Record]):
         self._rows = rows
         self._refused = rows, ()  # the input and the conditions of a filter without matches
         return self
-
-    @classmethod
-    def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
-        """Returns a table of the values of each column; ``zone`` is that of the times."""
-        return cls._over(_core.table_of(cls._row, list(columns), zone))
 
     def _part(self, rows: _core.Slice) -> Self:
         """Returns a table of some of the rows, with what else belongs to them."""
