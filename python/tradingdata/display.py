@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
@@ -426,18 +426,17 @@ def laid_out(
     width: int,
     style: Callable[[str, str], str] = _plain,
     *,
-    bold: Collection[int] = (),
     indent: str = "",
 ) -> tuple[str, int]:
     """Returns the text of the columns that fit a width, and the number of those that do not.
 
     `style` is called with each cell and the name of its style: `dim` for the line that counts
-    omitted rows, `bold` for the total and the rows of these numbers, and the colours of statuses.
+    omitted rows, `bold` for the total, and the colours of statuses.
     """
     mark = "…" if encodable("…") else "..."
     skipped = [f"{mark} {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
     rows = [skipped if row is None else row[1] for row in shown.rows]
-    styles = ["dim" if row is None else "bold" if row[0] in bold else "" for row in shown.rows]
+    styles = ["dim" if row is None else "" for row in shown.rows]
     everything = [shown.names, *rows, *([shown.total] if shown.total else [])]
     natural = [max(map(cell_width, cells)) for cells in zip(*everything, strict=True)]
     least = [

@@ -58,7 +58,7 @@ def test_a_replaced_file_keeps_its_mode(run: Run, tmp_path: Path) -> None:
 def test_a_watch_hides_no_cursor_that_a_signal_could_leave_hidden(sandbox: Service) -> None:
     """(X3)"""
     shown = on_terminal("watch", "-i", "0.1", "--polls", "3", env=account(sandbox), width=100)
-    assert shown.count("orders: ") == 3
+    assert "  new " in shown
     assert set(re.findall(r"\x1b\[\?.*?[a-z]", shown)) == set()
 
 

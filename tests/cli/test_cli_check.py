@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from command_line import Ran, Run, Screen, account, on_terminal, run_here
+from command_line import Ran, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
 from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service as Sandbox
@@ -104,23 +104,3 @@ def test_a_proxy_is_used_and_named_where_it_fails(
         ran, found = check("https://api.example.test")
     assert ran.code == Code.TRANSPORT
     assert f"cannot connect to the proxy 127.0.0.1:{port}" in found["search"][1]
-
-
-def test_a_narrow_terminal_keeps_the_columns_of_the_report(sandbox: Sandbox) -> None:
-    env = account(sandbox) | {"TRADINGDATA_ACCESS_TOKEN": "outdated"}
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("check", env=env, width=50)).splitlines()
-    assert max(map(len, lines)) <= 50
-    begun = [line.split()[1] for line in lines if line[0] != " "]
-    assert begun == STEPS[:3]
-    assert all(line[:16].isspace() and line[16] != " " for line in lines if line[0] == " ")
-    assert len(lines) > len(begun)
-
-
-def test_an_address_is_not_broken(
-    sandbox: Sandbox, run: Run, screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"{sandbox.base_url}/{'x' * 60}"
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", url)
-    shown = screen(50)
-    run("check")
-    assert url in shown.getvalue()

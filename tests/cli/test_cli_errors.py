@@ -133,6 +133,9 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
     assert run("trades", "--profile", "desk1").code == Code.OK
+    monkeypatch.setenv("TRADINGDATA_PROFILE", "desk1")
+    assert run("trades").code == Code.OK
+    monkeypatch.delenv("TRADINGDATA_PROFILE")
     assert "use one of: desk1" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk2")
     sandbox.fail_next(403)
     assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")

@@ -1,21 +1,16 @@
-"""`tradingdata watch`: each change once, a miss is reported, and the live table fits the screen."""
+"""`tradingdata watch`: each change once, in text or JSON, and a miss is reported."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from rich.cells import cell_len
 
-from command_line import Run, Screen, account, on_terminal, run_here, start
+from command_line import Run, account, run_here, start
 from service import Service as Scripted
 from service import book_reply, orders, reply
 from signalling import interrupt
@@ -23,23 +18,13 @@ from tradingdata.cli.terminal import Code
 from tradingdata.cli.watch import clock
 from tradingdata.sandbox import Service
 
-ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
 
 @pytest.fixture
 def run(
     service: Scripted, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Run:
-    script_changes(service)
-    return run_here(capsysbinary, monkeypatch, environment(service))
-
-
-def environment(service: Scripted) -> dict[str, str]:
-    return {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
-
-
-def script_changes(service: Scripted) -> None:
-    """Scripts two orders, of which one then fills, with a miss between."""
+    """A service with two orders, of which one then fills, with a miss between."""
+    environment = {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
     first, second = (row | {"status": "Pending"} for row in orders(2))
     filled = first | {"status": "Success", "traded_qty": 7}
     service.script(
@@ -48,6 +33,7 @@ def script_changes(service: Scripted) -> None:
         book_reply([filled, second]),
         then=book_reply([filled]),
     )
+    return run_here(capsysbinary, monkeypatch, environment)
 
 
 WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
@@ -78,43 +64,6 @@ def test_a_filter_leaves_other_orders_out(run: Run) -> None:
     assert [line.split()[1] for line in ran.text.splitlines()] == ["missed", "changed"]
 
 
-def test_the_live_table_shows_orders_changes_and_a_miss(run: Run, screen: Screen) -> None:
-    shown = screen(80)
-    assert run(*WATCH).code == Code.OK
-    text = ESCAPE.sub("", shown.getvalue())
-    assert "2 orders: 2 Pending" in text
-    assert "status Pending -> Success" in " ".join(text.split())
-    for colour, kind in {31: "missed", 32: "changed", 2: "gone"}.items():
-        assert re.search(rf"\x1b\[{colour}m\d\d:\d\d:\d\d  {kind} ", shown.getvalue())
-    assert "  new " not in text, "the table shows the first orders"
-    assert "account" not in text, "no order has one"
-    assert "0 more" not in text
-    assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_live_table_names_what_changed_on_every_screen(
-    width: int, service: Scripted, run: Run, screen: Screen
-) -> None:
-    """Orders of one name have their numbers."""
-    name = "日本電気株式会社 26 Nov 2026 25000 Call"
-    rows = orders(2, display_name=name, status="Pending", order_no=str)
-    service.script(book_reply(rows), then=book_reply([rows[0], rows[1] | {"status": "Success"}]))
-    shown = screen(width)
-    assert run("watch", "--interval", "0.01", "--polls", "2").code == Code.OK
-    text = ESCAPE.sub("", shown.getvalue())
-    changed = " ".join(text[text.index("changed") :].split())
-    assert f"changed 1 {name}" in changed
-    assert "status Pending -> Success" in changed
-    assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= width
-
-
-def test_the_live_table_may_be_empty(run: Run, screen: Screen) -> None:
-    shown = screen(60)
-    assert run(*WATCH, "--where", "symbol=NONE").code == Code.OK
-    assert "  0 orders" in ESCAPE.sub("", shown.getvalue())
-
-
 def test_an_error_that_does_not_pass_ends_it(
     sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,141 +71,6 @@ def test_an_error_that_does_not_pass_ends_it(
     ran = run(*WATCH)
     assert ran.code == Code.AUTHENTICATION
     assert ran.err.startswith("error: ")
-
-
-@pytest.mark.parametrize("width", [60, 120])
-def test_retries_and_an_outage_are_shown_above_the_table(service: Scripted, width: int) -> None:
-    two = [row | {"status": "Pending"} for row in orders(2)]
-    again, down = reply(503, headers={"Retry-After": "0"}), reply(404)
-    service.script(book_reply(two), again, book_reply(two), down, then=book_reply(two[:1]))
-    arguments = ("watch", "-i", "0.01", "--polls", "4", "--timeout", "5")
-    shown = on_terminal(*arguments, env=environment(service), width=width)
-    lines = [ESCAPE.sub("", line) for line in re.split(r"[\r\n]+|\x1b\[\d*[A-K]", shown)]
-    assert max(map(cell_len, lines)) <= width
-    words = " ".join(" ".join(lines).split())
-    expected = ["2 orders: 2 Pending", "attempt 1 failed", "missed", "gone"]
-    places = [words.index(text) for text in [*expected, "1 order: 1 Pending"]]
-    assert places == sorted(places)
-    last = words[places[-1] :]
-    assert "display_name" in last
-    assert "missed" not in last
-    assert "404 Not Found" in words[places[2] :]
-
-
-Program = Callable[..., str]
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Program:
-    """Returns a shell command that runs code of Python, which finds its arguments in `sys.argv`."""
-
-    def command(code: str, *arguments: Path) -> str:
-        script = tmp_path / "program.py"
-        script.write_text(f"import sys, time\n{code}\n")
-        return " ".join(f'"{part}"' for part in (sys.executable, script, *arguments))
-
-    return command
-
-
-KEEP = "open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
-
-
-def test_a_command_is_run_on_a_change_and_once_for_an_outage(
-    run: Run, program: Program, tmp_path: Path
-) -> None:
-    changes = tmp_path / "changes"
-    ran = run(*WATCH, "--on-change", program(KEEP, changes))
-    assert ran.code == Code.OK, ran.err
-    first, *reported = [json.loads(line) for line in changes.read_text().splitlines()]
-    assert (first["kind"], first["error"]) == ("missed", "NotFoundError")
-    assert [one["kind"] for one in reported] == ["changed", "gone"], "not the first poll's orders"
-    assert reported[0]["order"]["status"] == "Success"
-
-
-def test_a_restart_reports_what_changed_meanwhile_once(
-    service: Scripted, run: Run, program: Program, tmp_path: Path
-) -> None:
-    changes, state = tmp_path / "changes", tmp_path / "state.json"
-    alert = ("--on-change", program(KEEP, changes), "--state", state, "-w", "status=Error")
-    first, second = (row | {"status": "Pending"} for row in orders(2))
-    rejected, again = first | {"status": "Error"}, second | {"status": "Error"}
-    service.script(then=book_reply([first, second]))
-    assert run("watch", "-i", "0.01", "--polls", "1", *alert).text == ""
-    assert not changes.exists(), "the orders of the first poll are where a watch begins"
-    service.script(then=book_reply([rejected, second]))
-    ran = run("watch", "-i", "0.01", "--polls", "1", *alert)
-    assert "status Pending -> Error" in ran.text
-    service.script(reply(404), then=book_reply([rejected, again]))
-    assert run("watch", "-i", "0.01", "--polls", "2", "--timeout", "5", *alert).code == Code.OK
-    told = [json.loads(line) for line in changes.read_text().splitlines()]
-    assert [one["kind"] for one in told] == ["changed", "missed", "changed"]
-    numbers = [one["order"]["order_no"] for one in told if one["kind"] == "changed"]
-    assert numbers == [first["order_no"], second["order_no"]]
-
-
-def test_what_a_crash_kept_from_being_reported_is_reported_after_it(
-    service: Scripted, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state, watched = tmp_path / "state.json", ("watch", "-i", "0.01", "--polls", "1")
-    rows = orders(1, status="Pending")
-    service.script(then=book_reply(rows))
-    run(*watched, "--state", state)
-    service.script(then=book_reply([rows[0] | {"status": "Error"}]))
-
-    def crash(command: str, lines: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("tradingdata.cli.watch._run_on_change", crash)
-        assert run(*watched, "--state", state, "--on-change", "x").code == Code.INTERRUPTED
-    assert "status Pending -> Error" in run(*watched, "--state", state).text
-    assert run(*watched, "--state", state).text == ""
-
-
-def test_a_book_that_was_cleared_before_a_restart_is_not_new_after_it(
-    service: Scripted, run: Run, tmp_path: Path
-) -> None:
-    watch = ("watch", "-i", "0.01", "--polls", "2", "--state", tmp_path / "state.json")
-    rows = orders(3, order_no=str, status="Error")
-    service.script(book_reply(rows), then=book_reply([]))
-    assert "cleared" in run(*watch).text
-    service.script(book_reply([]), book_reply([]), then=book_reply(rows))
-    told = [line.split()[1] for line in run(*watch).text.splitlines()]
-    assert told == ["cleared", "returned", "returned", "returned"]
-
-
-def test_orders_of_an_empty_first_book_are_new_after_a_restart(
-    service: Scripted, run: Run, tmp_path: Path
-) -> None:
-    watch = ("watch", "-i", "0.01", "--polls", "1", "--state", tmp_path / "state.json")
-    service.script(then=book_reply([]))
-    assert run(*watch).text == ""
-    service.script(then=book_reply(orders(1, status="Error")))
-    assert [line.split()[1] for line in run(*watch).text.splitlines()] == ["new"]
-
-
-def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
-    failing = program("sys.exit(3)")
-    ran = run(*WATCH, "--on-change", failing)
-    assert ran.code == Code.OK
-    assert ran.err == "--on-change failed with exit code 3\n" * 3
-    assert len(ran.text.splitlines()) == 5
-
-
-def test_a_command_that_hangs_is_stopped(
-    run: Run, program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
-    ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
-    assert ran.err == "--on-change: stopped after 0.2 s\n" * 3
-
-
-def test_a_command_may_take_half_a_minute(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hanging(*_: object, timeout: float, **options: object) -> None:
-        raise subprocess.TimeoutExpired("x", timeout)
-
-    monkeypatch.setattr("subprocess.run", hanging)
-    assert run(*WATCH, "--on-change", "x").err == "--on-change: stopped after 30 s\n" * 3
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

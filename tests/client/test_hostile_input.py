@@ -24,12 +24,12 @@ def test_deep_or_long_input_is_an_error_in_a_sentence(
     for value in ODD:
         file.touch(0o600)
         file.write_text(f"[desk1]\nbase_url = {value}\n")
-        with pytest.raises(td.ConfigurationError, match=r"odd\.toml (is nested|has a number)"):
+        with pytest.raises(td.ConfigurationError, match=r"odd\.toml is not valid TOML: "):
             td.Client.from_profile("desk1")
-        ran = run("profiles")
+        ran = run("trades", "--profile", "desk1")
         assert (ran.code, ran.err.count("\n")) == (Code.CONFIGURATION, 1)
         file.write_text(f"[[rate]]\nname = 'x'\npercent = {value}\n")
-        with pytest.raises(ValueError, match=r"odd\.toml (is nested|has a number)"):
+        with pytest.raises(ValueError, match=r"odd\.toml is not valid TOML: "):
             td.ChargeRate.load(file)
 
 
@@ -40,7 +40,6 @@ def test_deep_or_long_input_is_an_error_in_a_sentence(
         ("trades", "--where", f"traded_price>{DIGITS}"),
         ("trades", "--limit", DIGITS),
         ("trades", "--timeout", DIGITS),
-        ("sandbox", "--accounts", DIGITS),
         ("sandbox", "--port", DIGITS),
     ],
 )

@@ -273,14 +273,11 @@ def read_toml(file: IO[bytes]) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        problem = f"is not valid TOML: byte {error.start} is not UTF-8"
-    except tomllib.TOMLDecodeError as error:
-        problem = f"is not valid TOML: {error}"
-    except RecursionError:
-        problem = "is nested too deeply: a table here has plain values and lists of these"
-    except ValueError:  # an integer exceeds Python's limit of digits
-        problem = "has a number with thousands of digits"
-    raise ValueError(f"{file.name} {problem}")
+        problem = f"byte {error.start} is not UTF-8"
+    except (ValueError, RecursionError) as error:
+        problem = str(error)
+    # Here, because a chained error may show the content, in which there may be tokens.
+    raise ValueError(f"{file.name} is not valid TOML: {problem}")
 
 
 @contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -22,7 +21,6 @@ from .._util import validate
 from .._util.platform import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
-from ..table.conditions import value_in
 from ..table.rows import on_clock
 from .keys import CONTRACT, EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
@@ -254,55 +252,6 @@ def tables_of(path: str | os.PathLike[str], name: str, make: type[Made]) -> tupl
     return tuple(items)
 
 
-def csv_rows(
-    path: str | os.PathLike[str], kinds: Mapping[str, str], *needed: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields where each row of a CSV file is, and its values; those of other columns are text.
-
-    An empty cell is None. Raises ValueError, which names the line, for what is no such value, and
-    for a file that is no CSV or lacks a needed column.
-    """
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file, strict=True)
-        try:
-            if not {*needed} <= {*(rows.fieldnames or ())}:
-                raise ValueError(f"{path} needs the columns {' and '.join(needed)}")
-            for row in rows:
-                where, values = f"line {rows.line_num} of {path}", dict[str, Any]()
-                if None in row or None in row.values():
-                    raise ValueError(f"{where} has not as many values as the first line names")
-                for name, text in row.items():
-                    is_empty = not text and name != "day"
-                    kind = kinds.get(name, "text")
-                    values[name] = None if is_empty else value_in(f"{where}: {name}", kind, text)
-                yield where, values
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} is not UTF-8: save it as CSV in UTF-8") from None
-        except csv.Error as error:
-            raise ValueError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
-
-
-def csv_by_contract(
-    path: str | os.PathLike[str], name: str, kind: str
-) -> dict[date | None, ByContract]:
-    """Reads a column of a CSV file by contract and, if it has the column, by day (else None).
-
-    Raises ValueError as ``csv_rows`` does, and for a contract that has two rows.
-    """
-    by_day: dict[date | None, ByContract] = {}
-    kinds = {"expiry_date": "date", "day": "date", name: kind}
-    for where, row in csv_rows(path, kinds, _SECURITY, name):
-        names = CONTRACT if row.keys() >= {*CONTRACT[:2]} else CONTRACT[2:]
-        *first, last = (row[each] for each in names if each in row)
-        key = (*first, last) if first else last
-        of_day = by_day.setdefault(row.get("day"), {})
-        if key in of_day:
-            raise ValueError(f"{where} has {row[_SECURITY]} twice: keep one of its rows")
-        if row[name] is not None:
-            of_day[key] = row[name]
-    return by_day
-
-
 def as_conditions(where: Mapping[str, object]) -> dict[str, object]:
     """Returns conditions of ``filter``, in which a list, as TOML has it, stands for a set."""
     for name in where:
@@ -431,7 +380,7 @@ def by_contract(argument: str, values: object) -> Any:
     if values is None or callable(values):
         return values
     if not _is_series(values) and not isinstance(values, Mapping):
-        by_day = _rows_by_day(argument, values)
+        by_day = rows_by_day(argument, values)
         if len(by_day) > 1:
             raise ValueError(f"{argument} has prices of several days: pass those of one day")
         return next(iter(by_day.values()), {})
@@ -449,7 +398,7 @@ def by_contract(argument: str, values: object) -> Any:
     return by_key
 
 
-def _rows_by_day(argument: str, prices: object) -> dict[date | None, ByContract]:
+def rows_by_day(argument: str, prices: object) -> dict[date | None, ByContract]:
     """Returns the prices of each day from a data frame or dicts; None is every day."""
     rows: Any = prices
     for name, more in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
@@ -518,7 +467,7 @@ class PricesByDay:
         elif isinstance(prices, Mapping) or _is_series(prices):
             self._by_day = {None: prices}
         elif self._function is None:
-            self._by_day = _rows_by_day("prices", prices)
+            self._by_day = rows_by_day("prices", prices)
         self.days = sorted(day for day in self._by_day if day is not None)
         self._has_days = bool(self.days) if self._function is None else _takes_days(self._function)
         self.same: Mapping[Key, tuple[Key, ...]] = {}

@@ -1,7 +1,7 @@
 """The command line `tradingdata`.
 
-Importing this package does not import click (the extra `[cli]`); `main` does. `demo` and
-`--version` also run without it.
+Importing this package does not import click (the extra `[cli]`); `main` does. `demo` also runs
+without it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     import sys
 
-    from tradingdata._util.optional_imports import require, show_versions
+    from tradingdata._util.optional_imports import require
 
     try:
         require("click", "cli", "the command line")
@@ -40,12 +40,9 @@ def _run(arguments: Sequence[str]) -> int:
             from tradingdata.sandbox.demo import show
 
             show(sys.stdout)
-        elif list(arguments) == ["--version"]:
-            show_versions(sys.stdout)
-        else:
-            print(f"tradingdata: {missing}", file=sys.stderr)
-            return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
-        return 0
+            return 0
+        print(f"tradingdata: {missing}", file=sys.stderr)
+        return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
     from .app import run
 
     return run(arguments)

@@ -23,7 +23,7 @@ PROGRAM = "tradingdata"
 
 # The module of each command, which is imported when it runs, in the order of the help.
 _MODULES = {
-    **dict.fromkeys("check trades orders search stock profiles demo sandbox".split(), "commands"),
+    **dict.fromkeys("check trades orders search stock demo sandbox".split(), "commands"),
     **dict.fromkeys("positions pnl reconcile quality".split(), "results"),
     "watch": "watch",
     "archive": "archive",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -12,11 +11,11 @@ import click
 from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
-from tradingdata.display import counted, folded, group, printable
+from tradingdata.display import counted, group, printable
 from tradingdata.errors import TradingDataError
 
-from . import parameters, terminal
-from .output import book_destination, write_lines
+from . import parameters
+from .output import book_destination
 from .parameters import COUNT, Command, Given, client_of, option, received
 from .terminal import Code, UsageError, code_of, fitting, for_a_terminal, remark, write_out
 
@@ -144,48 +143,14 @@ def check(given: Given) -> int:
 
 def _step(name: str, work: Callable[[], str]) -> Code:
     """Prints what a step returns, or why it failed and what to do; returns its exit code."""
-    state, style, code, started = "ok  ", "green", Code.OK, time.perf_counter()
+    state, code, started = "ok  ", Code.OK, time.perf_counter()
     try:
         text = work()
         text = text.replace("MS ms", f"{group((time.perf_counter() - started) * 1000, 1)} ms")
     except (TradingDataError, OSError) as error:
-        state, style, code, text = "FAIL", "red", code_of(error), for_a_terminal(error)
-    before, screen = f"{state}  {name}  ", terminal.screen()
-    if screen is None:
-        write_out(f"{before}{printable(text)}\n".encode())
-    else:
-        width, space = max(20, screen.width - len(before)), " " * len(before)
-        first, *rest = folded(printable(text), width)
-        painted = screen.paint(state, style) + before[len(state) :]
-        screen.show([painted + first, *(space + line for line in rest)])
+        state, code, text = "FAIL", code_of(error), for_a_terminal(error)
+    write_out(f"{state}  {name}  {printable(text)}\n".encode())
     return code
-
-
-@click.command(cls=Command)
-def profiles(_: Given) -> None:
-    """Show the profiles.
-
-    Shows addresses, accounts and where the tokens are, but no token. To add a profile, edit the
-    file that is named below the list.
-
-    Examples:
-    tradingdata profiles
-    tradingdata trades --profile desk1
-    """
-    from tradingdata.client.profiles import read_profiles
-
-    known = read_profiles()
-    rows = []
-    for name, table in known.tables.items():
-        if not isinstance(table, dict):
-            continue
-        token = "in the profile" if "access_token" in table else table.get("access_token_file")
-        # The client refuses an address with a user name or password; do not show them here.
-        address = getattr(table.get("base_url"), "value", "")
-        address = re.sub("//.*@", "//", str(address), flags=re.DOTALL) or None
-        rows.append((name, address, table.get("tz"), table.get("account", name), token))
-    write_lines(("profile", "base_url", "tz", "account", "token"), rows)
-    remark(f"in {known.path}")
 
 
 @click.command(cls=Command)
@@ -202,9 +167,7 @@ def demo(_: Given) -> None:
     show(sys.stdout)
 
 
-_ACCOUNTS = "Number of accounts, or their labels separated by commas."
 _SPEED = "Market seconds per second from 09:15 (default: the day is over)."
-_MOST_DIGITS = 4  # of a number of accounts
 
 
 @click.command(cls=Command)
@@ -212,7 +175,7 @@ _MOST_DIGITS = 4  # of a number of accounts
 @option("--seed N", "Seed of the random trading day.", int, default=0)
 @option("--day DATE", "The trading day.", default="2026-11-20")
 @option("--speed N", _SPEED, float)
-@option("--accounts N|A,B,...", _ACCOUNTS, default="1")
+@option("--accounts A,B,...", "Labels of the accounts.", default="desk1")
 @option("--orders N", "Number of orders of each account in the day.", int, default=200)
 def sandbox(given: Given) -> None:
     """Run a simulated service on this computer.
@@ -230,10 +193,7 @@ def sandbox(given: Given) -> None:
     from tradingdata._util.platform import ending_signals, set_variable
     from tradingdata.sandbox import start
 
-    accounts = given["accounts"]
-    if accounts.isdigit() and len(accounts) > _MOST_DIGITS:
-        raise UsageError("--accounts takes a number below 10,000, or labels")
-    labels = int(accounts) if accounts.isdigit() else accounts.split(",")
+    labels = given["accounts"].split(",")
     try:
         service = fitting(lambda: start(**{**given, "accounts": labels}))
     except OSError as error:

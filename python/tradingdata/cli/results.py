@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -13,9 +14,9 @@ import click
 from tradingdata import analysis
 from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
-from tradingdata._util.validate import did_you_mean
-from tradingdata.analysis.inputs import csv_by_contract, csv_rows
+from tradingdata.analysis.inputs import rows_by_day
 from tradingdata.errors import BooksDisagreeError
+from tradingdata.table.conditions import value_in
 
 from . import archive, parameters
 from .output import Destination, RowChoice, chosen_columns
@@ -137,10 +138,7 @@ def positions(given: Given) -> int:
 _SHORTS = "Products in which sales may open short positions: all, none, or I,M,..."
 _PRICES = "Value what is open: a CSV file with security_id, price and, of several days, day."
 _CHANGES = "Change open lots as this TOML file says: splits, new ISINs."
-_MATCH_BY = "What is one security: security_id, or isin across exchanges."
-_OPENING = "Lots that were open before: a CSV file as open_lots.to_csv() writes it."
 _SETTLE = "Close expired contracts: a CSV file with security_id, expiry_date and price."
-_MULTIPLIERS = "Multipliers that trades do not prove: a CSV file with security_id and multiplier."
 _BY = "Match lots within each value of this field, such as algo_id."
 _DAILY = "Show each day, whose net adds up; needs --prices with the column day."
 
@@ -150,13 +148,10 @@ _DAILY = "Show each day, whose net adds up; needs --prices with the column day."
 @_sides
 @_day
 @option("--shorts CODES", _SHORTS, default="all")
-@option("--opening FILE", _OPENING, PATH)
 @option("--prices FILE", _PRICES, PATH)
 @option("--settle FILE", _SETTLE, PATH)
-@option("--multipliers FILE", _MULTIPLIERS, PATH)
 @option("--charges FILE", "Deduct charges at the rates of this TOML file.", PATH)
 @option("--changes FILE", _CHANGES, PATH)
-@option("--match-by FIELD", _MATCH_BY, default="security_id")
 @option("--by FIELD", _BY)
 @option("--daily", _DAILY)
 def pnl(given: Given) -> int:
@@ -176,8 +171,6 @@ def pnl(given: Given) -> int:
     tradingdata pnl --archive books --prices closes.csv --daily --by algo_id
     """
     shorts, daily = given["shorts"], given["daily"]
-    if (field := given["match_by"]) not in ("security_id", "isin"):
-        raise UsageError(f"--match-by takes security_id or isin, not {validate.shown(field)}")
     if daily and (given["prices"] is None or given["day"] is not None):
         raise UsageError("--daily needs --prices, and shows all days: leave --day out")
     whole = given["prices"] is not None or given["charges"] is not None
@@ -185,12 +178,10 @@ def pnl(given: Given) -> int:
     calculation = Calculation(row, given)
     codes = [code.strip() for code in shorts.split(",")]
     options: dict[str, object] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
-    options |= {name: given[name] for name in ("match_by", "by")}
-    options |= {
-        name: _from_file(name, given[name], reader)
-        for name, reader in _FILES.items()
-        if given[name] is not None
-    }
+    options["by"] = given["by"]
+    for name, reader in _FILES.items():
+        if given[name] is not None:
+            options[name] = fitting(partial(reader, given[name]))
     trades, at = calculation.trades()
     if daily:
         return calculation.show(analysis.daily_pnl, trades, **options)
@@ -236,40 +227,41 @@ def quality(given: Given) -> int:
     return calculation.show(analysis.execution_quality, *calculation.books())
 
 
-def _numbers(path: Path, name: str, kind: str, *, by_day: bool = False) -> dict[Any, Any]:
-    """Reads numbers by contract; those of prices by day, if the file has the column."""
-    numbers = csv_by_contract(path, name, kind)
-    if numbers.keys() <= {None}:
-        return numbers.get(None, {})
-    if not by_day:
-        raise ValueError(f"{path} has the column day, but these are of no day: leave it out")
-    return numbers
+def _prices(path: Path) -> list[dict[str, object]]:
+    """Returns the rows of a CSV file of prices, as calculations take them.
 
-
-def _lots(path: Path) -> list[dict[str, object]]:
-    """Reads lots, whose columns are those of ``open_lots``."""
-    kinds, lots = kinds_of(analysis.Lot), []
-    for _, row in csv_rows(path, kinds, "security_id", "quantity", "value"):
-        for name in row.keys() - kinds.keys():
-            raise ValueError(f"{path} has the column {name!r}{did_you_mean(name, kinds)}")
-        lots.append({name: value for name, value in row.items() if value is not None})
-    return lots
+    Raises ValueError, which names the line, for what is no price or no such file.
+    """
+    kinds = {"expiry_date": "date", "day": "date", "price": "number"}
+    prices: list[dict[str, object]] = []
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file, strict=True)
+        try:
+            if not {"security_id", "price"} <= {*(rows.fieldnames or ())}:
+                raise ValueError(f"{path} needs the columns security_id and price")
+            for row in rows:
+                where = f"line {rows.line_num} of {path}"
+                if None in row or None in row.values():
+                    raise ValueError(f"{where} has not as many values as the first line names")
+                prices.append(
+                    {
+                        name: value_in(f"{where}: {name}", kinds.get(name, "text"), text)
+                        if text or name == "day"
+                        else None
+                        for name, text in row.items()
+                    }
+                )
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not UTF-8: save it as CSV in UTF-8") from None
+        except csv.Error as error:
+            raise ValueError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
+    rows_by_day(str(path), prices)  # raises for a contract with two prices
+    return prices
 
 
 _FILES: dict[str, Callable[[Path], object]] = {
-    "opening": _lots,
-    "prices": partial(_numbers, name="price", kind="number", by_day=True),
-    "settle": partial(_numbers, name="price", kind="number"),
-    "multipliers": partial(_numbers, name="multiplier", kind="integer"),
+    "prices": _prices,
+    "settle": _prices,
     "charges": analysis.ChargeRate.load,
     "changes": analysis.LotChange.load,
 }
-
-
-def _from_file(name: str, path: Path, reader: Callable[[Path], object]) -> object:
-    """Returns what the file of an option contains."""
-    try:
-        return reader(path)
-    except ValueError as error:
-        is_table = name not in ("charges", "changes")  # whose errors name the line and the file
-        raise UsageError(str(error) if is_table else f"--{name}: {error}") from None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from enum import IntEnum
 from errno import EPIPE
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, ClassVar, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tradingdata import errors as known
 from tradingdata._util.waiting import Result
@@ -26,15 +26,12 @@ _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 
 class Screen:
-    """A terminal, whose last lines may be replaced; colours unless ``NO_COLOR`` is set."""
-
-    live: ClassVar[Screen | None] = None  # the one with such lines
+    """A terminal; with colours unless ``NO_COLOR`` is set."""
 
     def __init__(self, file: TextIO, size: tuple[int, int] | None = None) -> None:
         self.file = file
         self.width, self.height = size or get_terminal_size()
         self._has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self._last: Sequence[str] = ()
 
     def paint(self, text: str, style: str) -> str:
         """Returns text in a style."""
@@ -46,28 +43,11 @@ class Screen:
         return folded(text, self.width)
 
     def show(self, lines: Sequence[str], style: str = "") -> None:
-        """Writes lines, above those that may be replaced."""
-        if lines:
-            last = self._last
-            self.replace(())
-            self._write([self.paint(line, style) for line in lines])
-            self.replace(last)
-
-    def replace(self, lines: Sequence[str]) -> None:
-        """Replaces the last lines."""
-        if self._last:  # up, and clears the rest of the screen
-            self._write([f"\x1b[{len(self._last)}A\x1b[J"], end="")
-        self._write(lines)
-        self._last, Screen.live = lines, self if lines else None
-
-    def leave(self) -> None:
-        """Leaves the last lines where they are."""
-        self._last, Screen.live = (), None
-
-    def _write(self, lines: Sequence[str], end: str = "\n") -> None:
+        """Writes lines."""
         import click  # which translates styles for Windows
 
-        click.echo("".join(line + end for line in lines), self.file, nl=False, color=True)
+        for line in lines:
+            click.echo(self.paint(line, style), self.file, color=True)
 
 
 def screen() -> Screen | None:
@@ -80,16 +60,14 @@ def remark(text: str, style: str = "dim") -> None:
     text = printable(text)
     with suppress(OSError):
         if sys.stderr.isatty():
-            terminal = Screen.live or Screen(sys.stderr)
+            terminal = Screen(sys.stderr)
             terminal.show(terminal.fit(text), style)
         else:
             sys.stderr.write(text + "\n")
 
 
 def problem(text: str) -> None:
-    """Writes an error as one line, red on a terminal, below everything else."""
-    if Screen.live is not None:
-        Screen.live.leave()
+    """Writes an error as one line, red on a terminal."""
     remark("error: " + " ".join(text.split()), "red")
 
 
