@@ -267,41 +267,6 @@ def test_f135_a_state_whose_body_is_damaged_is_named(
     assert len(found) == 1
 
 
-@pytest.mark.filterwarnings("ignore:.* is damaged")
-@pytest.mark.parametrize("damage", ["gone", "cut"])
-def test_f183_a_lost_mark_is_named_and_written_again(damage: str, tmp_path: Path) -> None:
-    """What was withdrawn stays so, also when the same is fetched again; ducklake#52."""
-    archive = archive_with(tmp_path, trade_response(trade("1")))
-    root = Path(archive.path)
-    wrong = archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
-    before = response_files(root)
-    archive.withdraw(wrong.id)
-    (mark,) = {*response_files(root)} - {*before}
-    if damage == "gone":
-        mark.unlink()
-    else:
-        mark.write_bytes(mark.read_bytes()[:-9])
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    with pytest.warns(td.DataWarning, match=f"lacks the mark that withdrew {wrong.id}"):
-        assert numbers(archive.trades(DAYS[-1])) == ["1"]
-    with pytest.raises(td.ArchiveError, match=r"mark|damaged"):
-        archive.verify()
-    store.store_of.cache_clear()
-    with pytest.warns(td.DataWarning, match="written again"):
-        again = td.Archive(root).add(trade_response(trade("1"), trade("2"), at="17:00"))
-    assert (again.stored, again.withdrawn) == (True, False)
-    mark.unlink(missing_ok=True)
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    assert numbers(archive.trades(DAYS[-1])) == ["1", "2"]
-    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, False]
-    archive.verify()
-    archive.withdraw(again.id)
-    assert numbers(archive.trades(DAYS[-1])) == ["1"]
-    check_engines(archive)
-
-
 def test_f183_erase_also_removes_rows_whose_responses_are_lost(tmp_path: Path) -> None:
     """On a day of which there is nothing else but a book without rows."""
     root = tmp_path / "books"
@@ -455,31 +420,47 @@ def test_an_archive_of_another_format_is_not_read(root: Path) -> None:
             td.Archive(root)
 
 
-def test_an_archive_whose_settings_are_missing_is_neither_read_nor_written(root: Path) -> None:
-    """They have the ids of what was withdrawn; the book comes back with the error."""
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_without_its_settings_an_archive_stores_and_nothing_else(damage: str, root: Path) -> None:
+    """They have what was withdrawn, so that nothing is read or repeated; F112."""
     archive, settings = td.Archive(root), root / "archive.json"
-    book = trade_response(trade("x"), at="17:00")
+    archive.add(trade_response(trade("x"), at="17:00"))
+    wrong = archive.add(trade_response(trade("wrong"), at="17:05"))
+    archive.withdraw(wrong.id)
+    content = settings.read_bytes()
+    settings.write_bytes(content[:-9])
+    if damage == "missing":
+        settings.unlink()
     uses: list[Callable[[], object]] = [
         *(lambda: td.Archive(root), lambda: td.Archive(root, create=False)),
         *(archive.trades, archive.verify, lambda: archive.sql("SELECT * FROM trades")),
-        *(lambda: archive.add(book), lambda: archive.copy(root.parent / "copy")),
-        lambda: archive.erase(None),
+        *(lambda: archive.erase(None), lambda: archive.copy(root.parent / "copy")),
     ]
-    content = settings.read_bytes()
-    settings.unlink()
     before = sorted(root.rglob("*"))
     for use in uses:
-        with pytest.raises(td.ArchiveError, match="json is missing: restore a backup of it") as no:
+        with pytest.raises(td.ArchiveError, match=f"json is {damage}: restore a backup") as no:
             use()
         assert no.value.file == str(settings)
-    with pytest.raises(td.ArchiveError) as caught:
-        archive.add(book, account="desk1")
-    assert caught.value.books == (book,)
     assert sorted(root.rglob("*")) == before
     assert not (root.parent / "copy").exists()
+    with pytest.warns(td.DataWarning, match=f"stored, but not yet in its day .*json is {damage}"):
+        assert archive.add(trade_response(trade("wrong"), at="17:06")).stored
     settings.write_bytes(content)
-    archive.add(book)
-    assert archive.verify() == 121
+    assert "wrong" in numbers(td.Archive(root).trades(DAYS[-1]))
+    archive.add(trade_response(trade("x"), at="17:07"))
+    assert archive.verify() == 122
+    check_engines(archive)
+
+
+def test_without_its_folder_an_archive_stores_nothing(tmp_path: Path) -> None:
+    """A15: as when its disk is not mounted; the book comes back with the error."""
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    shutil.rmtree(archive.path)
+    book = trade_response(trade("2"))
+    with pytest.raises(td.ArchiveError, match="json is missing: restore a backup") as caught:
+        archive.add(book, account="desk1")
+    assert caught.value.books == (book,)
+    assert not Path(archive.path).exists()
 
 
 def test_f183_a_reader_keeps_what_was_joined_while_it_read(tmp_path: Path) -> None:

@@ -54,24 +54,16 @@ HOSTILE = [
     "CREATE SECRET s (TYPE s3)",
     "SELECT * FROM secret_of_the_caller",
     "SELECT * FROM archive",
-    "SELECT * FROM '{file}'",
-    "SELECT * FROM read_parquet('{file}')",
-    "SELECT * FROM parquet_metadata('{file}')",
-    "SELECT (SELECT count(*) FROM read_parquet('{file}'))",
     "COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
     "WITH a AS (COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)) SELECT 1",
     "SELECT (WITH a AS (COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)) SELECT 1)",
     "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
-    "WITH a AS (INSERT INTO _td_fetches FROM _td_fetches RETURNING 1) SELECT 1",
-    "SELECT * FROM _td_fetches",
-    "SELECT * FROM _TD_ranks_trades",
-    "SELECT trades.* FROM trades, _td_fetches",
-    'SUMMARIZE "_td_Fetches"',
-    "SELECT * FROM Information_Schema.tables",
-    "SELECT * FROM sqlite_master",
-    "SELECT * FROM duckdb_logs",
-    "SELECT * FROM pg_catalog.pg_class",
-    "SELECT * FROM query('SELECT 1')",
+    "FROM query('WITH a AS (COPY (SELECT 1) TO ''{file}'' (USE_TMP_FILE false)) SELECT 1')",
+    "WITH a AS (INSERT INTO fetches FROM fetches RETURNING 1) SELECT 1",
+    "FROM enable_logging(storage := 'file', storage_path := '{folder}/stolen')",
+    "FROM enable_profiling(save_location := '{folder}/stolen.json')",
+    "SELECT 1) UNION ALL (SELECT 2",
+    "SELECT 1; SELECT 2",
     "SELECT 1; COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
     "CREATE TABLE mine AS SELECT 1",
     "DROP VIEW trades",
@@ -89,7 +81,7 @@ def archive(tmp_path: Path) -> td.Archive:
 
 
 def test_a_query_can_only_read(archive: td.Archive, tmp_path: Path) -> None:
-    """No file, extension, setting or variable of the caller is in reach."""
+    """No other file, extension, setting or variable of the caller is in reach."""
     import pyarrow
 
     secret_of_the_caller = pyarrow.table({"secret": [1]})
@@ -262,7 +254,8 @@ def test_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive) -> 
 def test_what_a_query_cannot_be_is_said(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trades(trade("1")))
     assert "quantity" in archive.sql("DESCRIBE trades").column("column_name")
-    for query in ("SHOW TABLES", "SHOW ALL TABLES", "DESCRIBE"):
+    assert len(archive.sql("SELECT 1;\n")) == 1
+    for query in ("", "EXPLAIN SELECT 1", "PRAGMA version", "SELECT 1; SELECT 2"):
         with pytest.raises(td.ArchiveError, match="one SELECT that only reads its views trades"):
             archive.sql(query)
     with pytest.raises(td.ConfigurationError, match="part VARCHAR, ts TIMESTAMP WITH TIME ZONE"):

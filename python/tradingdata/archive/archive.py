@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, tzinfo
 from functools import partial
 from inspect import iscoroutinefunction
+from time import time_ns
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from .._util import validate
@@ -279,7 +280,7 @@ class Archive:
             known = {entry.id for entry in self._reader.log().fetches()}
         if identity not in known:
             raise ValueError(f"the archive has no response {identity!r}: see fetches()")
-        self._mark("withdraw", targets=identity)
+        self._decide(lambda known: {"withdrawn": sorted({*known["withdrawn"], identity})})
 
     def retire(self, account: str, day: Day) -> None:
         """Declares that an account is not expected after a day, so that it is not missing then.
@@ -297,13 +298,15 @@ class Archive:
         with self._store.lock:
             if label not in self._reader.log().since:
                 raise ValueError(f"the archive has no account {label!r}")
-        self._mark("retire", fold=False, account=label, day=str(until))
+        now = time_ns() // 1000
+        self._decide(lambda known: {"retired": known["retired"] | {label: [now, str(until)]}})
 
     def erase(self, account: str | None) -> int:
         """Erases everything of an account: its rows, its responses, its failures and its label.
 
-        The folder then has nothing of it but the random ids of what it was, so that a part of the
-        folder that is restored from a backup is erased again. Backups keep it: erase them too.
+        The folder then has nothing of it but the random ids of what it was, in ``archive.json``, so
+        that responses or days that are restored from a backup are erased again. Backups keep it:
+        erase them too.
 
         Args:
             account: Its label; ``None`` for what has no label.
@@ -311,19 +314,25 @@ class Archive:
         A file that cannot be read, or is none of the archive's, is named in a ``DataWarning``.
 
         Returns:
-            The number of responses, failures and marks that were erased.
+            The number of responses and failures that were erased, and of a retirement.
 
         Raises:
             ValueError: The archive has no such account.
-            ArchiveError: Files could not be written, or others held the archive's lock. Call it
-                again; readers have not seen the account since.
+            ArchiveError: Files could not be written, or others held the archive's lock: call it
+                again.
         """
         label = text("account", account or "")
         with explained(self.path, "read"), self._store.lock:
             ids = self._store.ids_of(label)
+            is_retired = label in self._store.log().decisions["retired"]
         if not ids:
             raise ValueError(f"the archive has no account {label!r}")
-        self._mark("erase", targets=" ".join(sorted(ids)))
+
+        def erased(known: dict[str, Any]) -> dict[str, Any]:
+            retired = {x: day for x, day in known["retired"].items() if x != label}
+            return {"erased": sorted(ids.union(known["erased"])), "retired": retired}
+
+        self._decide(erased, required=True)
         with explained(self.path, "write"):  # a killed program may have left its rows in a draft
             self._store.folder.sweep(every=True)
         unread = sorted(self._store.responses.log.damaged)
@@ -331,11 +340,14 @@ class Archive:
         unread += [path for book in BOOKS for path in self._store.folder.strange(book)]
         remedy = "delete it, or restore a backup of it and erase again"
         _warn(f"{path} may have some of the account still: {remedy}" for path in unread)
-        return len(ids)
+        return len(ids) + is_retired
 
-    def _mark(self, source: str, *, fold: bool = True, **facts: str) -> None:
+    def _decide(
+        self, decide: Callable[[dict[str, Any]], dict[str, Any]], *, required: bool = False
+    ) -> None:
         remarks: list[str] = []
-        self._ingest.mark(source, remarks, fold=fold, **facts)
+        with explained(self.path, "write"):
+            self._store.settle(remarks, decide, required=required)
         _warn(remarks)
 
     def copy(self, to: str | os.PathLike[str]) -> Archive:
@@ -486,7 +498,7 @@ class Archive:
         of the machine's memory.
 
         Args:
-            query: A query. It can read these views and nothing else.
+            query: One SELECT. It writes nothing, and reaches no file but those of these days.
             start: The first day; the first in the archive if None.
             end: The last day (inclusive); ``start`` if None, or the last in the archive without it.
             parameters: Values for its placeholders, ``?`` or ``$name``.

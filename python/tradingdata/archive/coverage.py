@@ -189,7 +189,7 @@ def _entries(log: Log, book: str, day: str, account: str | None) -> Iterator[Ent
     by_account = log.days.get((book, day), {})
     for label in by_account if account is None else (account,):
         for entry in by_account.get(label, ()):
-            if not log.is_withdrawn(entry):
+            if day in entry.rows and not log.is_withdrawn(entry):
                 yield entry
 
 
@@ -205,7 +205,7 @@ def _expected(log: Log, account: str) -> tuple[date, date]:
 
     A response of a later day that is stored after an account was retired ends its retirement.
     """
-    at, retired = log.retired.get(account, (0, ""))
+    at, retired = log.decisions["retired"].get(account, (0, ""))
     is_retired = retired and not any(
         entry.filed_at > at
         for book, day in log.days

@@ -193,6 +193,6 @@ def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
         else:
             message = (
                 f"{root} could not be written ({line}): check its disk, quota and "
-                "permissions, and try again; what it holds is unchanged"
+                "permissions, and try again; nothing that it holds is lost"
             )
         raise ArchiveError(message, file=getattr(error, "filename", None) or root) from error

@@ -279,7 +279,7 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
             else:
                 yield part_of(entry, table, day)
 
-    for account in sorted(log.accounts(book, day) | file.keys()):
+    for account in sorted(log.days.get((book, day), {}).keys() | file.keys()):
         state, entries = file.get(account, []), log.effective(book, day, account)
         owners = {row.fetch_id for row in state}
         count, digest = done.get(account, UNKNOWN)

@@ -1,6 +1,6 @@
 """The folder of an archive: names, drafts, modes, settings, and the one lock.
 
-    README.md, archive.json          what is here; the settings, and what was withdrawn
+    README.md, archive.json          what is here; the settings, and what was decided later
     trades/<day>.parquet             the trades of a day; orders/ likewise
     responses/<month>/*.parquet      what was received, as it was received
     drafts/                          files that are not finished
@@ -29,7 +29,11 @@ Json = dict[str, Any]
 Source = bytes | Callable[[str], object]  # the content of a file, or what writes it
 Signature = tuple[int, int, int]  # inode, time of change and size of a file
 
-FORMAT = 6
+FORMAT = 7
+# What is decided of responses after they were received: the ids of those that were withdrawn or
+# erased, and when which last day of an account was declared.
+DECISIONS: Json = {"withdrawn": [], "erased": [], "retired": {}}
+_FIXED = ("tz", "day_start", "keep_personal_data")
 _SETTINGS, _LOCK, DRAFTS, RESPONSES = "archive.json", "archive.lock", "drafts", "responses"
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.parquet")
 _RESPONSES = re.compile(r"\d{4}-\d\d-\d\d(T\d{6}Z)?-[0-9a-f]{12}\.parquet")
@@ -60,8 +64,8 @@ record (unchanged responses are not counted). Trades that the service took back 
 
 `responses/` has what was received and each failed request, with the bodies: the evidence, and the
 log. A day is made of it again if its file is lost or damaged. `archive.json` has the settings, and
-the ids of what was withdrawn. `drafts/` has files that are not finished, `archive.lock` the name
-of the process that is writing.
+what was withdrawn, erased or retired. `drafts/` has files that are not finished, `archive.lock`
+the name of the process that is writing.
 
 Copy the whole folder as a backup, at any time. Change it with tradingdata only.
 """
@@ -226,9 +230,10 @@ class Folder:
         path = self.path(_SETTINGS)
         return ArchiveError(f"{path} is missing: restore a backup of it", file=path)
 
-    def withdrawn(self) -> set[str]:
-        """Returns the ids of withdrawn responses, which the settings keep beside the marks."""
-        return set(self.known_settings().get("withdrawn", ()))
+    def decisions(self) -> Json:
+        """Returns what was decided of responses after they were received."""
+        known = self.known_settings()
+        return {name: known[name] for name in DECISIONS}
 
     def write_settings(self, settings: Json) -> None:
         """Writes the settings; hold the lock."""
@@ -248,18 +253,15 @@ class Folder:
                 known = self.settings()  # another program may have made it meanwhile
                 if known is None and held:
                     known = {"tradingdata": FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
-                    known |= {
-                        "calendar": None,
-                        **{k: v for k, v in wanted.items() if v is not None},
-                    }
+                    known |= {"calendar": None} | DECISIONS
+                    known |= {name: value for name, value in wanted.items() if value is not None}
                     self.put(_README.encode(), "README.md")
                     self.write_settings(known)
             if known is None:
                 raise ArchiveError(
                     f"{self.root} is being created by another program: try again", file=self.root
                 )
-        fixed = {x: value for x, value in wanted.items() if x not in ("calendar", "schema")}
-        changed = [x for x in fixed if fixed[x] not in (None, known.get(x))]
+        changed = [name for name in _FIXED if wanted[name] not in (None, known.get(name))]
         if (version := known.get("tradingdata")) != FORMAT:
             problem = (
                 f"has format {version}, and this version of tradingdata reads {FORMAT}: choose "

@@ -1,4 +1,4 @@
-"""Makes entries of the log of responses, failures and marks, and has them stored and folded."""
+"""Makes entries of the log of responses and failures, and has them stored and folded."""
 
 from __future__ import annotations
 
@@ -126,19 +126,10 @@ class Ingest:
         clock = at.astimezone(self.files.decoder.zone)
         return clock.date() - timedelta(clock.time() < self.day_start)
 
-    def mark(self, source: str, remarks: list[str], *, fold: bool = True, **facts: Any) -> None:
-        """Stores an entry that is no response: the end of an account, or of responses."""
-        with explained(self.files.root, "write"):
-            entry = Entry(new_id(), source=source, filed_at=_micros(datetime.now(UTC)), **facts)
-            with self.files.lock:
-                self.files.responses.place([(entry, {})])
-            if fold:
-                self.files.settle(remarks, required=True)
-
     def check_label(self, unlabelled: bool, problem: str) -> None:
         """Raises ConfigurationError for records without a label beside others with one."""
         with explained(self.files.root), self.files.lock:
-            known = sorted(self.files.log().since)
+            known = sorted(self.files.known_log().since)
         if unlabelled and known and "" not in known:
             raise ConfigurationError(
                 f"{problem}, but other accounts in this archive have one ({', '.join(known[:3])}): "
@@ -175,7 +166,7 @@ class Ingest:
         new: dict[str, tuple[Entry, Json]] = {}
         newest: dict[tuple[str, str, str], Entry] = {}
         with self.files.lock:
-            log = self.files.log()
+            log = self.files.known_log()
             labels = set(log.since)
             for arrival in received:
                 entry, more = self._entry_of(arrival, remarks)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 _ATTEMPTS = 8  # of a reader, whose files others replace meanwhile
+_IN_PLACE = 2  # of these, read where they are
 _LONGEST = 250_000  # characters of a query
 # Not any Sequence: text is one too.
 Parameters = list[Any] | tuple[Any, ...] | Mapping[str, Any]
@@ -58,11 +58,6 @@ _FETCHES = {
     "rows": "BIGINT",
     **dict.fromkeys(("sha256", "error", "message"), "VARCHAR"),
 }
-# What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
-_QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
-_FUNCTIONS = {"unnest", "range", "generate_series"}
-# The names of tables that a query may use: no file names, no tables behind the views, no catalogs.
-_PLAIN = re.compile(r"(?!_td_|duckdb_|sqlite_|pragma_|pg_)\w+", re.IGNORECASE)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
 
 
@@ -146,7 +141,7 @@ class Reader:
         """Returns the result of work on a connection that can read some days of books.
 
         Nothing is locked or written. If files were replaced meanwhile or are found to be damaged,
-        the work is done again, and a file that is replaced again and again is read into memory.
+        the work is done again; if they are replaced again and again, with the days in memory.
 
         Args:
             books: The names of the books.
@@ -156,11 +151,9 @@ class Reader:
             files_only: Whether the connection can read these files and no others, for a query of a
                 user, who may have made a mistake.
         """
-        times: Counter[str] = Counter()
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             notes: list[str] = []
-            volatile = {path for path in times if times[path] > 1}
-            found = {book: self._find(book, span, notes, volatile) for book in books}
+            found = {x: self._find(x, span, notes, in_memory=attempt >= _IN_PLACE) for x in books}
             files = {path: known for days in found.values() for path, known in days.files.items()}
             gone = [path for days in found.values() for path in days.replaced]
             if not gone:
@@ -182,16 +175,13 @@ class Reader:
                 with self.store.lock:
                     if is_mistake or not self.store.distrust(files):
                         raise failure
-            times.update(gone)
         raise ArchiveError(
             f"{self.store.root} is changing all the time: try again later", file=self.store.root
         )
 
-    def _find(
-        self, book: str, span: Span, notes: list[str], volatile: Collection[str] = ()
-    ) -> Found:
+    def _find(self, book: str, span: Span, notes: list[str], *, in_memory: bool = False) -> Found:
         with explained(self.store.root, "read", f"the {book} of {span}"), self.store.lock:
-            return self.store.find(book, span, notes, volatile)
+            return self.store.find(book, span, notes, in_memory=in_memory)
 
     def _readable(self, connection: Connection, book: str, found: Found, span: Span) -> Found:
         """Returns what was found of a book with its query; registers the days in memory."""
@@ -199,15 +189,10 @@ class Reader:
             days.query(connection, f"{book}_{at}", day, table, book)
             for at, (day, table) in enumerate(found.rows)
         ]
-        is_narrow = self.store.is_narrow()
         if found.files:
-            columns, union = ", ".join(COLUMNS[book]), ""
-            if is_narrow:  # the files of an earlier version lack some
-                columns, union = "*", ", union_by_name = true"
-            queries.append(f"SELECT {columns} FROM {databases.parquet(found.files, union)}")
-        if is_narrow or not queries:
-            queries.insert(0, _empty(book))
-        query = " UNION ALL BY NAME ".join(queries)
+            columns = ", ".join(COLUMNS[book])
+            queries.append(f"SELECT {columns} FROM {databases.parquet(found.files)}")
+        query = " UNION ALL BY NAME ".join(queries or [_empty(book)])
         if span.account is not None:
             query = f"FROM ({query}) WHERE coalesce(account, '') = {quoted(span.account)}"
         return found._replace(query=query)
@@ -484,8 +469,6 @@ def run(
 ) -> QueryResult:
     """Returns the result of a query, which must be one SELECT.
 
-    Its syntax tree has nothing in it that writes or that names a file.
-
     Args:
         connection: A connection that can read the files of the views and no others.
         root: The archive, for messages.
@@ -495,42 +478,14 @@ def run(
     Raises:
         ArchiveError: It is something else than one SELECT.
     """
-    serialized = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
-    try:
-        tree = json.loads(serialized[0][0])
-    except RecursionError:
-        raise ArchiveError(
-            f"a query of {root} is nested too deeply: name its parts in a WITH clause", file=root
-        ) from None
-    if tree["error"] and tree["error_type"] == "parser":
-        connection.sql(query)  # raises DuckDB's error, which shows the place
-    # DuckDB says SELECT of a statement too that has a COPY in its WITH clause.
-    if tree["error"] or len(tree["statements"]) != 1 or not _only_reads(tree):
+    statements = connection.extract_statements(query)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise ArchiveError(
             f"a query of {root} is one SELECT that only reads its views trades, orders, "
             "order_states and fetches: no statement or function that uses files or settings",
             file=root,
         )
-    relation = connection.sql(query, params=parameters)
+    # Within another query, because a WITH clause of the outermost one could write files.
+    inner = statements[0].query.rstrip("; \n")
+    relation = connection.sql(f"FROM (\n{inner}\n)", params=parameters)
     return QueryResult._over(slice_of(relation.materialize()))
-
-
-def _only_reads(tree: object) -> bool:
-    """Returns whether a syntax tree of DuckDB has only queries of tables with plain names."""
-    nodes = [tree]
-    for node in nodes:  # grows meanwhile; recursion would be too deep for some queries
-        if isinstance(node, list):
-            nodes += node
-        if not isinstance(node, dict):
-            continue
-        nodes += node.values()
-        kind = str(node.get("type", ""))
-        if (
-            (kind.endswith("_NODE") and kind not in _QUERIES)
-            or (kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS)
-            or node.get("show_type") == "SHOW_SPECIAL"  # lists only views that the query needs
-            or (kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]))
-            or node.get("schema_name", "").lower() in ("information_schema", "pg_catalog")
-        ):
-            return False
-    return True

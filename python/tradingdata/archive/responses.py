@@ -1,4 +1,4 @@
-"""What was received: a row of a Parquet file for each response, failed request or mark.
+"""What was received: a row of a Parquet file for each response or failed request.
 
 A file has what one `fetch` or `add` brought, or all of a day of filing. It is never changed, but
 replaced when an account is erased. The rows are the log; with their bodies, they are the evidence.
@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import _core
 from ..table.rows import row_type
 from . import databases
-from .folder import RESPONSES, Folder, Json
+from .folder import DECISIONS, RESPONSES, Folder, Json
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-MARKS = ("retire", "withdraw", "erase")
 _BODIES = 16  # in memory at a time
 _FILES = 100  # read at a time
 
@@ -33,11 +32,11 @@ COLUMNS = {
     "id": "VARCHAR",  # random
     "book": "VARCHAR",
     "account": "VARCHAR",
-    "source": "VARCHAR",  # fetch, add, or a mark: retire, withdraw, erase
+    "source": "VARCHAR",  # fetch or add
     "received_at": "TIMESTAMPTZ",  # by the clock that is believed
     "filed_at": "TIMESTAMPTZ",
     "served_at": "TIMESTAMPTZ",  # the service's Date
-    "day": "VARCHAR",  # of receipt; of `retire`, the last one
+    "day": "VARCHAR",  # of receipt
     "days": "VARCHAR",  # JSON: the number of rows of each day that it belongs to
     "covered": "VARCHAR",  # the days of which it has everything, with spaces between
     "error": "VARCHAR",
@@ -45,7 +44,6 @@ COLUMNS = {
     "sha256": "VARCHAR",  # of the body
     "written": "BOOLEAN",  # whether the body is of this package, of a book without a body
     "repeats": "VARCHAR",  # the id of the response with the same body, which has it
-    "targets": "VARCHAR",  # the ids that a mark withdraws or erases, with spaces between
     "zone": "VARCHAR",  # of its times, where it is not the archive's
     "issues": "VARCHAR",  # JSON: those of a book without a body
     "body": "BLOB",
@@ -71,13 +69,17 @@ class Entry(NamedTuple):
     sha256: str | None = None
     written: bool = False
     repeats: str | None = None
-    targets: str = ""
     zone: str | None = None
 
     @property
     def rows(self) -> dict[str, int]:
         """The number of rows of each day that it belongs to."""
         return _parsed(self.days)
+
+    @property
+    def belongs_to(self) -> set[str]:
+        """The days of its rows, and that of its receipt."""
+        return {*self.rows, *(() if self.received_at is None else (self.day,))}
 
     @property
     def is_complete(self) -> bool:
@@ -134,68 +136,48 @@ class Log:
     def __init__(self) -> None:
         self.files: dict[str, list[Entry]] = {}
         self.damaged: dict[str, str] = {}  # what is wrong with files that cannot be read
-        self.noted: frozenset[str] = frozenset()  # withdrawn, say the settings
+        self.decisions = DECISIONS
+        self.withdrawn: set[str] = set()
+        self.erased: set[str] = set()
         self._clear()
 
     def _clear(self) -> None:
         self.entries: dict[str, Entry] = {}
         self.place: dict[str, str] = {}  # a file of each id
-        self.marked: set[str] = set()  # withdrawn by a mark
-        self.withdrawn: set[str] = set()  # also if the mark is lost
-        self.erased: set[str] = set()
-        self.retired: dict[str, tuple[int, str]] = {}  # when, and the last day, by account
         self.since: dict[str, str] = {}  # the day of the first response or failure, by account
         self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
-        # Responses of a night, by the day to which their receipt belongs, unless they cover it.
-        self._nights: dict[tuple[str, str], dict[str, list[Entry]]] = {}
         self._folded: dict[tuple[str, str], dict[str, Folded]] = {}
 
-    def update(
-        self, listed: set[str], loaded: dict[str, list[Entry]], noted: Collection[str]
-    ) -> None:
+    def update(self, listed: set[str], loaded: dict[str, list[Entry]], decisions: Json) -> None:
         """Takes the files that are listed now, those with new names as they were loaded.
 
         Args:
             listed: Their paths.
             loaded: The entries of the new ones.
-            noted: The ids of what was withdrawn, also if its mark is lost.
+            decisions: What was decided of responses.
         """
         # Without files until all is in its place: after an interrupt, all is read and placed again.
         known, self.files = self.files, {}
         files = {x: known[x] for x in known if x in listed} | loaded
-        is_less = not known or known.keys() - listed or self.noted != frozenset(noted)
-        self.noted = frozenset(noted)
-        if is_less or any(entry.targets for entries in loaded.values() for entry in entries):
+        if not known or known.keys() - listed or self.decisions != decisions:
             self._clear()
             loaded = files
-        fresh = []
+        self.decisions = decisions
+        self.withdrawn, self.erased = {*decisions["withdrawn"]}, {*decisions["erased"]}
         for path, entries in loaded.items():
             for entry in entries:
                 self.place[entry.id] = path
                 if self.entries.setdefault(entry.id, entry) is entry:
-                    fresh.append(entry)
-                    if entry.targets:
-                        ids = self.marked if entry.source == "withdraw" else self.erased
-                        ids.update(entry.targets.split())
-        self.withdrawn = self.marked | self.noted
-        for entry in fresh:
-            if entry.id not in self.erased:
-                self._add(entry)
-                for day in (*entry.rows, entry.day):
-                    self._folded.pop((entry.book, day), None)
+                    self._add(entry)
         self.files = files
 
     def _add(self, entry: Entry) -> None:
-        account, book = entry.account, entry.book
-        if entry.source == "retire":
-            known = self.retired.get(account, (0, ""))
-            self.retired[account] = max(known, (entry.filed_at, entry.day))
-        if entry.source in MARKS:
+        if entry.id in self.erased:
             return
-        for day in entry.rows:
-            self.days.setdefault((book, day), {}).setdefault(account, []).append(entry)
-        if entry.received_at is not None and entry.day not in entry.rows:
-            self._nights.setdefault((book, entry.day), {}).setdefault(account, []).append(entry)
+        account = entry.account
+        for key in [(entry.book, day) for day in entry.belongs_to]:
+            self.days.setdefault(key, {}).setdefault(account, []).append(entry)
+            self._folded.pop(key, None)
         if not self.is_withdrawn(entry):
             last = max(entry.rows)
             self.since[account] = min(self.since.get(account, last), last)
@@ -206,29 +188,23 @@ class Log:
 
     def fetches(self) -> list[Entry]:
         """Returns the responses and failures in the order in which they were filed."""
-        shown = (x for x in self.entries.values() if x.source not in MARKS)
-        visible = [entry for entry in shown if entry.id not in self.erased]
+        visible = [entry for entry in self.entries.values() if entry.id not in self.erased]
         return sorted(visible, key=lambda x: (x.filed_at, x.account, x.book, x.id))
 
     def ordered(self, book: str, day: str, account: str) -> list[Entry]:
         """Returns the responses of a day that count, in their order."""
-        both = (index.get((book, day), {}).get(account, ()) for index in (self.days, self._nights))
-        counting = (
-            x for entries in both for x in entries if x.error is None and not self.is_withdrawn(x)
-        )
+        entries = self.days.get((book, day), {}).get(account, ())
+        counting = (x for x in entries if x.error is None and not self.is_withdrawn(x))
         return sorted(counting, key=lambda entry: entry.order)
 
     def days_of(self, book: str) -> set[str]:
-        """Returns the days of which there is a response."""
+        """Returns the days that a response covers or has rows of."""
         return {
             day
             for (name, day), accounts in self.days.items()
-            if name == book and any(x.error is None for known in accounts.values() for x in known)
+            if name == book
+            and any(x.error is None and day in x.rows for known in accounts.values() for x in known)
         }
-
-    def accounts(self, book: str, day: str) -> set[str]:
-        """Returns the accounts with responses or failures of a day."""
-        return {*self.days.get((book, day), ())}
 
     def effective(self, book: str, day: str, account: str, *, repeats: bool = False) -> list[Entry]:
         """Returns the responses of which an account's day is the fold, in their order.
@@ -258,11 +234,11 @@ class Log:
 
         key = book, day
         if key not in self._folded:
-            self._folded[key] = named(self.accounts(*key), repeats=False)
+            self._folded[key] = named(self.days.get(key, ()), repeats=False)
         return self._folded[key] | named(repeats, repeats=True)
 
     def is_lost(self, identity: str) -> bool:
-        """Returns whether a response is not there, although no mark removed it."""
+        """Returns whether a response is not there, although it was not removed."""
         return not any(identity in x for x in (self.entries, self.withdrawn, self.erased))
 
     def find(self, entry: Entry) -> Entry | None:
@@ -292,19 +268,16 @@ class Responses:
         """Returns the log with everything that was stored before the call."""
         while True:
             listed = self.folder.responses(self.log.files.keys())
-            noted = self.folder.withdrawn()
-            if listed == self.log.files.keys() and self.log.noted == noted:
+            decisions = self.folder.decisions()
+            if listed == self.log.files.keys() and self.log.decisions == decisions:
                 self.log.damaged = {}
                 return self.log
             new = sorted(listed - self.log.files.keys())
-            loaded, damaged = databases.read_each(new, self._read)
-            self.log.update(listed, loaded, noted)
-            self.log.damaged = {path: damaged[path] for path in damaged if self._is_there(path)}
-            if len(self.log.damaged) == len(damaged):  # otherwise files were joined meanwhile
+            loaded, self.log.damaged = databases.read_each(new, self._read)
+            self.log.update(listed, loaded, decisions)
+            # Otherwise files were joined meanwhile.
+            if not self.log.damaged or self.log.damaged.keys() <= self.folder.responses():
                 return self.log
-
-    def _is_there(self, path: str) -> bool:
-        return path in self.folder.responses()
 
     def _read(self, connection: Connection, paths: Collection[str]) -> dict[str, list[Entry]]:
         entries: dict[str, list[Entry]] = {path: [] for path in paths}
@@ -341,7 +314,7 @@ class Responses:
         path = self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
         self.fresh |= {entry.id: more["body"] for entry, more in rows if "body" in more}
         loaded = {path: [entry for entry, _ in rows]}
-        self.log.update(self.log.files.keys() | {path}, loaded, self.log.noted)
+        self.log.update(self.log.files.keys() | {path}, loaded, self.log.decisions)
 
     def _write(
         self, query: str, at: datetime, values: Sequence[object] = (), kind: str = "single"

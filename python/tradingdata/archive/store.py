@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,12 +19,11 @@ from ..errors import ArchiveError
 from . import databases, days
 from .coverage import Span
 from .days import BOOKS, Damaged, Day, Decoder, Note
-from .folder import RESPONSES, Folder, Signature, signature_of
-from .responses import Entry, Log, Responses, new_id
+from .folder import RESPONSES, Folder, Json, Signature, signature_of
+from .responses import Entry, Log, Responses
 
 PATIENCE = 30.0  # seconds that a writer waits for others before it leaves the day to them
 _NEWEST = 3  # days in which a client of another label is looked for
-_BY_THE_NEXT = "the next `fetch` or `add` writes it again"
 _ROUNDS = 8  # times that a writer looks for what others placed meanwhile
 
 
@@ -88,44 +86,61 @@ class Store:
         """Returns the log with everything that was stored before the call; hold the lock."""
         return self.responses.refresh()
 
+    def known_log(self) -> Log:
+        """Returns the log, or an empty one if only the settings are lost: storing needs none."""
+        try:
+            return self.log()
+        except ArchiveError:
+            if not self.folder.responses():
+                raise
+            return Log()
+
     # -- writing --
 
-    def settle(self, remarks: list[str], *, required: bool = False) -> None:
-        """Folds all responses that are not in their days yet.
+    def settle(
+        self,
+        remarks: list[str],
+        decide: Callable[[Json], Json] | None = None,
+        *,
+        required: bool = False,
+    ) -> None:
+        """Folds all responses that are not in their days yet, after something was decided of them.
 
-        What keeps it from doing so is a remark, or raised if it is required.
+        What keeps it from folding is a remark, or raised if it is required. Without the lock,
+        nothing is decided, which is raised.
+
+        Args:
+            remarks: What users are warned of is appended.
+            decide: What makes new decisions of those that there are.
+            required: Whether the days must be folded too.
         """
         try:
             with self.folder.locked(PATIENCE, remarks) as is_held:
                 if is_held:
                     with self.lock:
-                        self._settle(remarks)
+                        is_narrow = self._check_schema()
+                        if decide:
+                            known = self.folder.known_settings()
+                            self.folder.write_settings(known | decide(known))
+                            decide = None
+                        self._settle(remarks, is_narrow=is_narrow)
                     return
             problem = f"other programs have held {self.root}/archive.lock for {PATIENCE:.0f} s"
         except (OSError, databases.Error, ArchiveError) as error:
-            if required:
+            if decide or required:
                 raise
             problem = databases.shortened(error)
         finally:
             self.responses.fresh = {}
-        if required:
+        if decide or required:
             raise ArchiveError(f"{problem}: try again", file=self.root)
         remarks.append(
             f"stored, but not yet in its day ({problem}): the next `fetch` or `add` puts it there"
         )
 
-    def _settle(self, remarks: list[str]) -> None:
-        is_narrow = self._check_schema()
+    def _settle(self, remarks: list[str], *, is_narrow: bool) -> None:
         for _ in range(_ROUNDS):
             log = self.log()
-            if remark := self._lost_marks("it was written again"):
-                lost = " ".join(sorted(log.withdrawn - log.marked))
-                again = Entry(new_id(), source="withdraw", filed_at=time.time_ns() // 1000)
-                self.responses.place([(again._replace(targets=lost), {})])
-                remarks += remark
-            if log.marked - log.noted:
-                settings = self.folder.known_settings()
-                self.folder.write_settings(settings | {"withdrawn": sorted(log.withdrawn)})
             listed = set(log.files)
             for book in BOOKS:
                 for file in self._days(book, self.folder.days(book)):
@@ -144,10 +159,6 @@ class Store:
     def _put(self, day: Day) -> None:
         name = f"{day.note.day}.parquet"
         self.folder.put(lambda draft: days.write(draft, day), day.note.book, name)
-
-    def is_narrow(self) -> bool:
-        """Returns whether files of days may lack columns, until a writer of this version comes."""
-        return bool(self.folder.known_settings()["schema"] != schema_of())
 
     def _check_schema(self) -> bool:
         """Returns whether days may lack fields; raises if they may have unknown ones."""
@@ -234,32 +245,31 @@ class Store:
 
     # -- reading --
 
-    def find(
-        self, book: str, span: Span, remarks: list[str], volatile: Collection[str] = ()
-    ) -> Found:
+    def find(self, book: str, span: Span, remarks: list[str], *, in_memory: bool = False) -> Found:
         """Returns the days of a book that are read, with all that is stored; hold the lock.
 
         Args:
             book: The book.
             span: The days.
             remarks: What is wrong is appended.
-            volatile: Paths of files that others replace all the time, which are read into memory.
+            in_memory: Whether all days are read into memory, as those are that lack fields.
         """
         files = {day: file for day, file in self.folder.days(book).items() if span.has(day)}
         self.log()  # after the files, so that it has everything that these have
+        is_narrow = self.folder.known_settings()["schema"] != schema_of()
         in_place: dict[str, Signature] = {}
         rows: list[tuple[str, Slice]] = []
         lost = False
         listed = [file for file in self._days(book, files) if span.has(file.day)]
         for file in listed:
-            day = self._unfolded(file, remarks, always=file.path in volatile)
+            day = self._unfolded(file, remarks, always=in_memory or is_narrow)
             note = day.note if day else file.note
             if day:
                 rows.append((file.day, day.rows))
             elif note and note.rows and file.signature:
                 in_place[file.path] = file.signature
             lost = lost or bool(note and note.lost)
-        remarks += self._lost_marks(_BY_THE_NEXT) + self.damaged()
+        remarks += self.damaged()
         return Found(in_place, rows, lost, replaced(dict(files.values())))
 
     def labels_of(self, book: str, clients: Collection[str]) -> set[str]:
@@ -270,11 +280,7 @@ class Store:
     def ids_of(self, account: str) -> set[str]:
         """Returns the ids of all of an account, also of what only days have; hold the lock."""
         log, where = self.log(), "coalesce(account, '') = $1"
-        ids = {
-            entry.id
-            for entry in log.entries.values()
-            if entry.account == account and (entry.book or entry.source == "retire")
-        }
+        ids = {entry.id for entry in log.entries.values() if entry.account == account}
         for book in BOOKS:
             ids |= _values(self.folder.days(book).items(), "fetch_id", where, account)
         return ids
@@ -285,13 +291,6 @@ class Store:
             f"{self.root}/{path} is damaged: restore a backup of it ({problem})"
             for path, problem in self.responses.log.damaged.items()
         ]
-
-    def _lost_marks(self, remedy: str) -> list[str]:
-        """Returns what is wrong if a withdrawal is in the settings alone."""
-        log = self.responses.log
-        lost = ", ".join(sorted(log.withdrawn - log.marked))
-        about = f"{self.root}/{RESPONSES} lacks the mark that withdrew {lost}"
-        return [f"{about}, of which days have no rows: {remedy}"] if lost else []
 
     def lacks_body(self, entry: Entry) -> str:
         """Returns what is wrong if a response has no sound body."""
@@ -307,7 +306,7 @@ class Store:
     def verify(self) -> tuple[int, list[str]]:
         """Reads everything; returns the number of rows of days, and what is wrong."""
         log, rows = self.log(), 0
-        problems = self.damaged() + self._lost_marks(_BY_THE_NEXT)
+        problems = self.damaged()
         bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
         for entry, body in self.responses.bodies(bodied):
             if body is None:
@@ -355,6 +354,7 @@ class Store:
                     with suppress(FileNotFoundError):  # it was joined meanwhile
                         copy.folder.put(_content(self.folder.path(path)), path)
                 copied |= new
+        copy.folder.write_settings(self.folder.known_settings())
         copy.settle(remarks, required=True)
 
 
