@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Never, Self, TypeVar
 
 from .. import _core
@@ -22,7 +21,6 @@ from .issues import (
     Issue,
     decode_issues,
     disagreements,
-    joined_issues,
     response_issues,
     warn_of_lost,
 )
@@ -48,7 +46,7 @@ class Book(Table[Record]):
     _record: ClassVar[str]
     # Both are made when they are first asked for, since most calls ask for neither.
     _response: Response | Callable[[], Response] | None
-    _issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None
+    _issues: tuple[Issue, ...] | None
 
     def __init_subclass__(cls) -> None:
         cls._view = VIEWS[cls._record]
@@ -79,7 +77,7 @@ class Book(Table[Record]):
         rows: _core.Slice,
         *,
         response: Response | Callable[[], Response] | None = None,
-        issues: tuple[Issue, ...] | Callable[[], tuple[Issue, ...]] | None = None,
+        issues: tuple[Issue, ...] | None = None,
     ) -> Self:
         self = cls._over(rows)
         self._response = response
@@ -92,14 +90,11 @@ class Book(Table[Record]):
     @property
     def issues(self) -> tuple[Issue, ...]:
         """Values of the response that did not fit; a slice has the issues of its response."""
-        issues = self._issues
-        if issues is None:
-            issues = decode_issues(self._rows)
-            issues += () if self._response is None else response_issues(self._rows)
-        elif callable(issues):
-            issues = issues()
-        self._issues = issues
-        return issues
+        if self._issues is None:
+            found = decode_issues(self._rows)
+            found += () if self._response is None else response_issues(self._rows)
+            self._issues = found
+        return self._issues
 
     @property
     def response(self) -> Response | None:
@@ -422,9 +417,9 @@ class OrderBook(Book[Order]):
         """Compares this book with an earlier one: which orders are new, changed or gone.
 
         Orders are matched by client, day of entry, exchange, segment, ``order_no``, ``leg_no`` and
-        ``child_leg_unq_id``, where a missing value fits any; equal rows first, where several agree
-        in all of these. All values are compared, including those of unknown fields, except
-        timestamps, account numbers and the fields of ``ignore``.
+        ``child_leg_unq_id``, where a missing value fits any. Where several agree in all of these,
+        equal ones are matched first, and the others in order. All values are compared, including
+        those of unknown fields, except timestamps, account numbers and the fields of ``ignore``.
 
         Args:
             previous: The earlier book.
@@ -497,13 +492,9 @@ def concat(books: Iterable[AnyBook], *others: Never) -> AnyBook:
                 "concat takes a list of books of one type, not "
                 + " and ".join(dict.fromkeys((kind.__name__, type(part).__name__)))
             )
-    joined = _core.join([book._rows for book in parts])
-    # The issues of a response are computed on first use, from the joined rows, so that the
-    # response can be freed.
-    known = [
-        (len(book), decode_issues(book._rows), True)
-        if book._issues is None and book._response is not None
-        else (len(book), book.issues, False)
-        for book in parts
-    ]
-    return kind._of(joined, issues=partial(joined_issues, joined, known))
+    issues: list[Issue] = []
+    start = 0
+    for book in parts:
+        issues += (issue._replace(row=start + issue.row) for issue in book.issues)
+        start += len(book)
+    return kind._of(_core.join([book._rows for book in parts]), issues=tuple(issues))

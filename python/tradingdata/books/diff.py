@@ -220,8 +220,6 @@ _DAYS = {
     "Trade": RECORDS["Trade"]["event_times"],
     "Order": RECORDS["Order"]["event_times"][:1],
 }
-# If a key has more rows than this on one side, they are paired in order, not compared one by one.
-_MOST_COMPARED = 16
 
 
 def paired(
@@ -232,22 +230,36 @@ def paired(
     Args:
         records: The current records.
         previous: The earlier records, of the same type.
-        values: The fields that make records of one key equal, or more or less alike.
+        values: The fields by which several records of one key are told apart: equal ones are
+            matched first, the others in order.
 
     Returns:
         For each record its row in ``previous``, or None; then the rows of ``previous`` that have no
         match.
     """
     keys, known_keys = _keys(records), _keys(previous)
-    known = {key: row for row, key in enumerate(known_keys)}
-    if len(known) == len(known_keys) and len(set(keys)) == len(keys):
-        matches = [known.pop(key, None) for key in keys]
-        left = list(known.values())
-    else:
-        matches, left = _by_key(records, previous, keys, known_keys, values)
+    matches: list[int | None] = [None] * len(keys)
+    left = list(range(len(known_keys)))
+    if len(set(keys)) < len(keys) or len(set(known_keys)) < len(known_keys):
+        equal = _with_values(records, keys, values), _with_values(previous, known_keys, values)
+        left = _match(matches, left, *equal)
+    left = _match(matches, left, keys, known_keys)
     if left and None in matches:
         _fit(records, previous, keys, known_keys, matches, left)
     return matches, left
+
+
+def _match(
+    matches: list[int | None], left: list[int], now: list[Identity], was: list[Identity]
+) -> list[int]:
+    """Matches rows of one identity, in order; updates ``matches`` and returns what is left."""
+    rows: defaultdict[Identity, list[int]] = defaultdict(list)
+    for row in reversed(left):
+        rows[was[row]].append(row)
+    for row, identity in enumerate(now):
+        if matches[row] is None and rows[identity]:
+            matches[row] = rows[identity].pop()
+    return sorted(row for unmatched in rows.values() for row in unmatched)
 
 
 def distinct(trades: _core.Slice) -> _core.Slice:
@@ -271,64 +283,14 @@ def _day_of(moment: datetime | None) -> date | None:
     return None if moment is None else moment.date()
 
 
-def _by_key(
-    records: _core.Slice,
-    previous: _core.Slice,
-    keys: list[Identity],
-    known_keys: list[Identity],
-    values: Sequence[str],
-) -> tuple[list[int | None], list[int]]:
-    """Matches records some of which have the same key: equal ones first, then the most alike."""
-    matches: list[int | None] = [None] * len(keys)
-    rows, known = _rows_by(keys), _rows_by(known_keys)
-    for key, now_rows in rows.items():
-        earlier = known.get(key, [])
-        if len(now_rows) == len(earlier) == 1:
-            matches[now_rows[0]] = earlier.pop()
-        elif earlier:
-            now = dict(zip(now_rows, _values(records, now_rows, values), strict=True))
-            was = dict(zip(earlier, _values(previous, earlier, values), strict=True))
-            for row, match in _closest(now, was):
-                matches[row] = match
-                earlier.remove(match)
-    return matches, sorted(row for left in known.values() for row in left)
-
-
-def _rows_by(keys: Iterable[Identity]) -> defaultdict[Identity, list[int]]:
-    rows: defaultdict[Identity, list[int]] = defaultdict(list)
-    for row, key in enumerate(keys):
-        rows[key].append(row)
-    return rows
+def _with_values(
+    records: _core.Slice, keys: list[Identity], names: Sequence[str]
+) -> list[Identity]:
+    return list(zip(keys, *map(records.column, names), strict=True))
 
 
 def _values(records: _core.Slice, rows: list[int], names: Sequence[str]) -> list[Identity]:
-    return list(zip(*records.cells(rows, names), strict=True)) if names else [()] * len(rows)
-
-
-def _closest(now: dict[int, Identity], was: dict[int, Identity]) -> list[tuple[int, int]]:
-    """Pairs rows of one key, by their values; removes them from both."""
-    pairs = []
-    equal = defaultdict(list)
-    for row, value in was.items():
-        equal[value].append(row)
-    for rows in equal.values():
-        rows.reverse()
-    for row, value in list(now.items()):
-        if equal[value]:
-            pairs.append((row, equal[value].pop()))
-            del now[row], was[pairs[-1][1]]
-    if max(len(now), len(was)) > _MOST_COMPARED:
-        return [*pairs, *zip(now, was, strict=False)]
-    alike = [(_differences(now[row], was[old]), row, old) for row in now for old in was]
-    for _, row, old in sorted(alike):
-        if row in now and old in was:
-            pairs.append((row, old))
-            del now[row], was[old]
-    return pairs
-
-
-def _differences(value: Identity, other: Identity) -> int:
-    return sum(a != b for a, b in zip(value, other, strict=True))
+    return list(zip(*records.cells(rows, names), strict=True))
 
 
 def _fit(

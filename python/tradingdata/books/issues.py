@@ -70,23 +70,6 @@ def response_issues(rows: Slice) -> tuple[Issue, ...]:
     )
 
 
-def joined_issues(
-    rows: Slice, parts: Iterable[tuple[int, tuple[Issue, ...], bool]]
-) -> tuple[Issue, ...]:
-    """Returns the issues of a concatenation, from the length and the issues of each part.
-
-    Those of a response may be of single values only, which a flag says.
-    """
-    joined: list[Issue] = []
-    start = 0
-    for length, issues, of_values_only in parts:
-        if of_values_only:
-            issues += response_issues(rows[start : start + length])
-        joined += (issue._replace(row=start + issue.row) for issue in issues)
-        start += length
-    return tuple(joined)
-
-
 def _of_other_clients(rows: Slice) -> list[int]:
     if len(rows.distinct("client_id")) <= 1:
         return []
