@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 from unicodedata import category, east_asian_width
 
 from . import _core
+from ._core import printable
 from ._util.declarations import RECORDS, kinds_of
 
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
@@ -307,14 +306,6 @@ def shared_decimals(name: str, kind: str, values: Iterable[Any], most: int = _MO
     return 0 if not needed and _COUNTED.search(name) else max(_PAISE, needed)
 
 
-def printable(text: str) -> str:
-    """Escapes control characters and the like, and what standard output cannot encode."""
-    text = _core.printable(text)
-    if encodable(text):
-        return text
-    return "".join(c if encodable(c) else c.encode("unicode_escape").decode() for c in text)
-
-
 def group(value: float | None, decimals: int = 0) -> str:
     """Formats a number with Indian digit grouping: 1234567.5 becomes "12,34,567.50".
 
@@ -331,28 +322,15 @@ def group(value: float | None, decimals: int = 0) -> str:
     return ("-" if negative else "") + text + ("." + fraction if fraction else "")
 
 
-_for_a_file: ContextVar[bool] = ContextVar("tradingdata_for_a_file", default=False)
-
-
-@contextmanager
-def for_a_file() -> Iterator[None]:
-    """Has text keep what standard output cannot encode, for files and pages, which are UTF-8."""
-    reset = _for_a_file.set(True)
+def for_output(text: str, stream: TextIO | None = None) -> str:
+    """Escapes what a stream, by default standard output, cannot encode."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     try:
-        yield
-    finally:
-        _for_a_file.reset(reset)
-
-
-def encodable(text: str) -> bool:
-    """Returns whether standard output, where most displays are printed, can encode the text."""
-    if text.isascii() or _for_a_file.get():
-        return True
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        dots = text.replace("…", "...")
+        return dots.encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def counted(number: int, noun: str) -> str:
@@ -381,7 +359,7 @@ def cut(text: str, most: int) -> str:
     text = text[: most * (1 + _MOST_MARKS)]
     while cell_width(text) >= most:
         text = text[:-1]
-    return text + ("…" if encodable("…") else "~")
+    return text + "…"
 
 
 def aligned(
@@ -433,8 +411,7 @@ def laid_out(
     `style` is called with each cell and the name of its style: `dim` for the line that counts
     omitted rows, `bold` for the total, and the colours of statuses.
     """
-    mark = "…" if encodable("…") else "..."
-    skipped = [f"{mark} {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
+    skipped = [f"… {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
     rows = [skipped if row is None else row[1] for row in shown.rows]
     styles = ["dim" if row is None else "" for row in shown.rows]
     everything = [shown.names, *rows, *([shown.total] if shown.total else [])]
@@ -538,13 +515,17 @@ _TONES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 def table_text(table: Any) -> str:
     """Returns the text of a table that fits the terminal: a title, its rows, and its issues."""
+    return for_output("\n".join(_lines_of(table)))
+
+
+def _lines_of(table: Any) -> list[str]:
     from shutil import get_terminal_size
 
     width = get_terminal_size((100, 24)).columns
     title, shown = table._preview()
     title = wrapped(f"{type(table).__name__}: {title}", width)
     if shown is None:
-        return title
+        return [title]
     rows, missing = laid_out(shown, width - 2, indent="  ")
     lines, hidden = [title, rows], missing + len(shown.hidden)
     if hidden:
@@ -556,7 +537,7 @@ def table_text(table: Any) -> str:
             lines += folded(f"    {line}", width, "      ")
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
-    return "\n".join(lines)
+    return lines
 
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
@@ -607,7 +588,6 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
     return f"<tr>{_cell('th', group(number), 'nq')}{values}</tr>"
 
 
-@for_a_file()
 def table_html(table: Any, columns: Sequence[str] | None = None, ends: Ends = ENDS) -> str:
     """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
 
@@ -647,7 +627,6 @@ def _issues(table: object) -> str:
     return f"<details><summary>{counted(len(lines), 'issue')}</summary><ul>{items}</ul></details>"
 
 
-@for_a_file()
 def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     kind = type(record)

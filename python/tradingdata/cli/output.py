@@ -148,7 +148,7 @@ class Destination:
                 screen.show(screen.fit(line), "yellow")
             return
         if self._path is not None:
-            with display.for_a_file(), whole_file(self._path, overwrite=self._force) as draft:
+            with whole_file(self._path, overwrite=self._force) as draft:
                 Path(draft).write_bytes(self._content(table, names))
             remark(f"wrote {counted(len(table), table._view.noun)} to {self._path}")
         else:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tradingdata import errors as known
 from tradingdata._util.waiting import Result
-from tradingdata.display import folded, printable
+from tradingdata.display import folded, for_output, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,8 @@ class Screen:
         import click  # which translates styles for Windows
 
         for line in lines:
-            click.echo(self.paint(line, style), self.file, color=True)
+            text = for_output(self.paint(line, style), self.file)
+            click.echo(text, self.file, color=True)
 
 
 def screen() -> Screen | None:
