@@ -15,16 +15,15 @@ _ROWS_AT_ONCE = 4096  # whose values are Python objects at a time
 
 # Programs also take the full-width forms for these signs, and skip a tab or a line end before one.
 # Text such as #N/A is read as an error value.
-_FORMULA_SIGNS = tuple("#=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-_PARTS = re.compile(
-    r"[A-Za-z]+|[0-9]|[ .,:/\-+%()'$\u00a3\u00a0\u00a5\u20ac\u20b9]|(?P<other>.)", re.S
+_FORMULA = re.compile("[#=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]")
+# A number, a date, a time, an amount of money or a truth value: digits, their signs, and words that
+# occur among them, which are the months and letters such as those of 1E5, 10:30 PM and 09:15Z.
+_VALUE = re.compile(
+    r"true|false|(?=.*\d)(?![a-z]\d)(?:[\d .,:/+%()'$\u00a3\u00a0\u00a5\u20ac\u20b9-]|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|[ap]m|[eatpz])++",
+    re.I | re.S,
 )
-_KEPT_NUMBER = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?")
-_KEPT_DIGITS = 14
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-_MARKS = frozenset("a am p pm t z".split())  # halves of a day, and letters of ISO 8601
+_KEPT_NUMBER = re.compile(r"(?!.{16})(?:0|[1-9][0-9]{,13})(?:\.[0-9]*[1-9])?")
 
 
 def csv_text(rows: Slice, kinds: dict[str, str], *, spreadsheet: bool) -> str:
@@ -65,30 +64,11 @@ def _spreadsheet_cell(text: str) -> str:
 
 
 def _is_changed(text: str) -> bool:
-    """Returns whether a spreadsheet would run the text, or read it as a value and change it.
+    """Returns whether a spreadsheet would run the text, or might read it as another value.
 
     Such text is 5/10, 1-2 and MAR1, which are read as dates, TRUE, 1E5, and identifiers with
     leading zeros or 15 and more digits.
     """
-    if text.startswith(_FORMULA_SIGNS) or text.lower() in ("true", "false"):
+    if _FORMULA.match(text):
         return True
-    is_kept = _KEPT_NUMBER.fullmatch(text) and len(text.replace(".", "")) <= _KEPT_DIGITS
-    return not is_kept and _looks_numeric(text)
-
-
-def _looks_numeric(text: str) -> bool:
-    """Returns whether all of the text could be a number, a date, a time or an amount of money."""
-    digits = False
-    for part in _PARTS.finditer(text):
-        word = part[0].lower()
-        if part["other"]:
-            return False
-        digits = digits or word.isdigit()
-        if word.isalpha():
-            before, after = text[part.start() - 1], text[part.end() : part.end() + 1]
-            is_exponent = word == "e" and before != " " and after.strip(" ") != ""
-            is_mark = digits and (is_exponent or word in _MARKS)
-            is_month = len(word) > 2 and any(month.startswith(word) for month in _MONTHS)
-            if not is_mark and not is_month:
-                return False
-    return digits
+    return bool(_VALUE.fullmatch(text)) and not _KEPT_NUMBER.fullmatch(text)
