@@ -335,10 +335,11 @@ class TableExport:
     ) -> None:
         """Writes an Excel workbook (.xlsx) with one sheet, through XlsxWriter.
 
-        Numbers are grouped the Indian way (12,34,567.50), times and dates are Excel's, and columns
-        are as wide as their contents. Text remains text, so order numbers keep all their digits and
-        nothing is evaluated as a formula. Integers of 16 and more digits become text for the same
-        reason. Times show the clock time of the table, because a workbook has no time zones.
+        Digits of numbers are grouped as the reader's computer does (in India 12,34,567.50), times
+        and dates are Excel's, and columns are as wide as their contents. Text remains text, so
+        order numbers keep all their digits and nothing is evaluated as a formula. Integers of 16
+        and more digits become text for the same reason. Times show the clock time of the table,
+        because a workbook has no time zones.
 
         Args:
             path: The file, whose name ends in .xlsx.

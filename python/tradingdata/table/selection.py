@@ -220,33 +220,24 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
     ):
         sheet = workbook.add_worksheet(selection.table._title)
         bold = workbook.add_format({"bold": True})
-        shapes: dict[str, object] = {}
         columns = selection.cells()
         for at, (name, values) in enumerate(columns.items()):
             kind = selection.kinds[name]
             sheet.write_string(0, at, name, bold)
             decimals = shared_decimals(name, kind, values)
-            widths = []
-            for row, value in enumerate(values, 1):
-                if value is None:
-                    continue
-                code = _FORMATS.get(kind) or _grouping(value, decimals)
-                if code not in shapes:
-                    shapes[code] = workbook.add_format({"num_format": code} if code else {})
-                widths.append(_write(sheet, row, at, value, kind, shapes[code], decimals))
+            # Where a computer groups digits the Indian way, its spreadsheets do for this format.
+            grouped = "#,##0" + ("." + "0" * decimals if decimals else "")
+            code = _FORMATS.get(kind, "" if kind == "text" else grouped)
+            shape = workbook.add_format({"num_format": code}) if code else None
+            widths = [
+                _write(sheet, row, at, value, kind, shape, decimals)
+                for row, value in enumerate(values, 1)
+                if value is not None
+            ]
             sheet.set_column(at, at, min(max([len(name), *widths]), _WIDEST) + 2)
         sheet.freeze_panes(1, 0)
         if columns:
             sheet.autofilter(0, 0, len(selection), len(columns) - 1)
-
-
-def _grouping(value: object, decimals: int) -> str:
-    """Returns the number format that groups this number the Indian way; Excel has none for all."""
-    if not isinstance(value, (int, float)) or not isfinite(value):
-        return ""
-    whole, _, fraction = f"{abs(value):.{decimals}f}".partition(".")
-    pairs = max(0, (len(whole) - 2) // 2)
-    return r"##\," * pairs + "##0" + (f".{'0' * decimals}" if fraction else "")
 
 
 def _write(
