@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 import threading
 from contextlib import suppress
@@ -186,7 +187,8 @@ def test_books_agree_although_the_market_moves_between_the_calls() -> None:
 
     class Trader(td.Client):
         def _book(self, *arguments: Any) -> Any:
-            running.advance(moves.pop() if moves else 0)
+            later = running.now + dt.timedelta(seconds=moves.pop() if moves else 0)
+            running.advance_to(later.time())
             return super()._book(*arguments)
 
     with sandbox.start(speed=0) as running:

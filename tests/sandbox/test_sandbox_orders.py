@@ -64,7 +64,7 @@ def test_an_order_goes_from_pending_to_its_end_and_stays_there() -> None:
         seen: dict[str, list[str]] = defaultdict(list)
         filled: dict[str, int] = {}
         while service.now.time().isoformat() < "10:15":
-            service.advance(30)
+            service.advance_to((service.now + dt.timedelta(seconds=30)).time())
             for order in orders(service):
                 key, status = order["order_no"], order["status"]
                 if not seen[key] or seen[key][-1] != status:

@@ -89,7 +89,7 @@ def watched(client: td.Client, known: td.OrderBook) -> None:
         assert_type(fills.fills, tuple[td.Trade, ...])
         assert_type(fills.changes, tuple[td.types.TradeChange, ...])
         assert_type((fills.cleared, fills.misses), tuple[bool, int])
-    assert_type(client.watch_orders(ends_after=None), td.types.Watch[td.types.OrderUpdate])
+    assert_type(client.watch_orders(), td.types.Watch[td.types.OrderUpdate])
 
 
 async def watched_async(client: td.AsyncClient) -> None:

@@ -45,7 +45,7 @@ def test_a_wait_that_is_cancelled_keeps_the_pace() -> None:
                 raise asyncio.CancelledError
 
         cancels = [1002.0, 1004.0, 1007.0]
-        rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
+        rules = Rules(5.0, lambda: math.inf, lambda: False)
         watch: td.types.AsyncWatch[Any] = td.types.AsyncWatch(
             poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
         )
@@ -154,7 +154,7 @@ def test_a_watch_closed_before_it_confirms_a_loss_makes_no_further_request() -> 
 
     polls = Polls([order_book(some_orders(3)), order_book(some_orders(2))], clock, confirms=False)
     watch: Watch[Any] = Watch(
-        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, 3, lambda: False),
+        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, lambda: False),
         clock=clock, sleep=sleep,
     )  # fmt: skip
     assert len(list(watch)) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import itertools
 import threading
 import warnings
@@ -113,7 +114,6 @@ def test_a_token_that_stays_refused_ends_the_watch(watched: Any, service: Servic
         "the same watch continues once `client.access_token` is assigned a new one",
     ]
     assert [update.misses for update in updates] == [0, 1, 2]
-    assert len(watched(service, "watch_orders", 5, ends_after=None)) == 5
 
 
 def test_a_warning_of_lost_values_points_to_the_loop(service: Service) -> None:
@@ -199,7 +199,7 @@ def test_a_day_of_the_sandbox_is_followed_to_its_end() -> None:
             assert known == content(client.order_book())
             if sandbox.now.hour > 15:
                 break
-            sandbox.advance(20 * 60)
+            sandbox.advance_to((sandbox.now + dt.timedelta(minutes=20)).time())
         final = client.trade_book()
         assert sorted(str(fill.trade_no) for fill in fills) == sorted(
             str(trade.trade_no) for trade in final

@@ -360,7 +360,7 @@ class AsyncLife(OrderLife):
         # An interrupt ends a loop, not a task.
         self.service.errors = ERRORS | {"interrupt": ERRORS["own"]}
         state = KnownOrders(("row_no", "ref_ltp"), None)
-        rules = Rules(self.interval, lambda: math.inf, REFUSALS, lambda: False)
+        rules = Rules(self.interval, lambda: math.inf, lambda: False)
         return AsyncWatch(self.slowly, state, rules, clock=self.clock, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:

@@ -139,7 +139,7 @@ def test_the_async_watch_keeps_the_same_pace() -> None:
         async def sleep(seconds: float) -> None:
             clock.sleep(seconds)
 
-        rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
+        rules = Rules(5.0, lambda: math.inf, lambda: False)
         updates: AsyncWatch[Any] = AsyncWatch(
             poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
         )
@@ -173,8 +173,6 @@ def test_a_bad_interval_is_refused_at_the_call() -> None:
         client.watch_trades("5")  # type: ignore[arg-type]
     with pytest.raises(td.ConfigurationError, match="timeout must be a positive number"):
         client.watch_trades(timeout=-1)
-    with pytest.raises(td.ConfigurationError, match="ends_after must be an integer of at least 1"):
-        client.watch_trades(ends_after=0)
 
 
 def test_memory_grows_with_the_changes_and_not_with_the_polls() -> None:

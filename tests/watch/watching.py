@@ -113,10 +113,9 @@ def watched(
     interval: float = 5.0,
     *,
     left: Callable[[], float] = lambda: math.inf,
-    ends_after: int | None = 3,
 ) -> Watch[Any]:
     """A watch whose clock is not the computer's, of a client that stays open."""
-    rules = Rules(interval, left, ends_after, lambda: False)
+    rules = Rules(interval, left, lambda: False)
     return Watch(poll, state, rules, clock=clock, sleep=clock.sleep)
 
 

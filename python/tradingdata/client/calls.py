@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
-from .._util.validate import NoNewAttributes, NotCopied, count, did_you_mean, seconds
+from .._util.validate import NoNewAttributes, NotCopied, did_you_mean, seconds
 from .._util.waiting import SLICE, Plan, raise_if_stopped
 from ..books.book import AnyBook
 from ..books.response import Received, Response
@@ -392,7 +392,6 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
         state: KnownOrders | KnownTrades,
         interval: float,
         until: datetime | clock_time | str | None,
-        ends_after: int | None,
         timeout: float | None,
     ) -> tuple[Callable[[], Any], Any, Rules]:
         """Returns the arguments of a watch; validates them before the first request."""
@@ -400,7 +399,6 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
         rules = Rules(
             seconds("interval", interval),
             time_left(until),
-            None if ends_after is None else count("ends_after", ends_after),
             lambda: self.closed,
         )
         return poll, state, rules

@@ -197,7 +197,6 @@ class Client(BaseClient["Token"]):
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
         until: datetime | clock_time | str | None = None,
-        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> Watch[OrderUpdate]:
         """Polls the order book and yields an ``OrderUpdate`` for each poll.
@@ -219,20 +218,18 @@ class Client(BaseClient["Token"]):
             until: When to end: a time of today or a datetime, also as ISO text such as "15:30", on
                 this computer's clock unless it has a time zone. The last poll is at that time. None
                 for no end.
-            ends_after: Number of polls in a row with a refused token after which the error is
-                raised; ``None`` goes on.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Returns:
             An iterator with an ``OrderUpdate`` for each poll.
 
         Raises:
-            AuthenticationError: While iterating: the service refused the token ``ends_after`` times
-                in a row.
+            AuthenticationError: While iterating: the service refused the token in three polls in a
+                row. The same watch goes on if it is asked for the next update.
             ClientClosedError: While iterating: the client was closed.
         """
         state = KnownOrders(ignore, previous)
-        return Watch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
+        return Watch(*self._watching(OrderBook, state, interval, until, timeout))
 
     def watch_trades(
         self,
@@ -240,7 +237,6 @@ class Client(BaseClient["Token"]):
         *,
         previous: TradeBook | None = None,
         until: datetime | clock_time | str | None = None,
-        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> Watch[TradeUpdate]:
         """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
@@ -256,7 +252,6 @@ class Client(BaseClient["Token"]):
             interval: Seconds between polls, as in ``watch_orders``.
             previous: The trades known so far; they are not reported.
             until: When to end, as in ``watch_orders``.
-            ends_after: Number of polls in a row with a refused token, as in ``watch_orders``.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Returns:
@@ -267,7 +262,7 @@ class Client(BaseClient["Token"]):
             ClientClosedError: As in ``watch_orders``.
         """
         state = KnownTrades(previous)
-        return Watch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
+        return Watch(*self._watching(TradeBook, state, interval, until, timeout))
 
     def close(self) -> None:
         """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.
@@ -370,12 +365,11 @@ class AsyncClient(BaseClient["AsyncToken"]):
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
         until: datetime | clock_time | str | None = None,
-        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> AsyncWatch[OrderUpdate]:
         """Returns the updates of the order book; see ``Client.watch_orders``."""
         state = KnownOrders(ignore, previous)
-        return AsyncWatch(*self._watching(OrderBook, state, interval, until, ends_after, timeout))
+        return AsyncWatch(*self._watching(OrderBook, state, interval, until, timeout))
 
     def watch_trades(
         self,
@@ -383,12 +377,11 @@ class AsyncClient(BaseClient["AsyncToken"]):
         *,
         previous: TradeBook | None = None,
         until: datetime | clock_time | str | None = None,
-        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> AsyncWatch[TradeUpdate]:
         """Returns the updates of the trade book; see ``Client.watch_trades``."""
         state = KnownTrades(previous)
-        return AsyncWatch(*self._watching(TradeBook, state, interval, until, ends_after, timeout))
+        return AsyncWatch(*self._watching(TradeBook, state, interval, until, timeout))
 
     async def aclose(self) -> None:
         """Closes the connections; pending calls end with ``ClientClosedError``.

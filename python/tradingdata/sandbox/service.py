@@ -202,25 +202,6 @@ class Service:
         self._set_clock(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
         return self.now
 
-    def advance(self, seconds: float) -> datetime:
-        """Advances the market time, at most to midnight.
-
-        Args:
-            seconds: Market seconds, 0 or more.
-
-        Returns:
-            The new market time.
-
-        Raises:
-            ValueError: The number is negative.
-        """
-        if not isinstance(seconds, (int, float)):
-            raise TypeError(f"seconds must be a number, not {validate.shown(seconds)}")
-        if not seconds >= 0:
-            raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
-        self._set_clock(min(self._clock() + seconds, 24 * 3600 - 1 - OPEN))
-        return self.now
-
     def _clock(self) -> float:
         """Returns the seconds after the opening bell; negative before it."""
         at, since = self._origin

@@ -98,9 +98,10 @@ class Table(TableExport, Generic[Record]):
         try:
             row: Record = self._rows[index]
         except TypeError:
-            if hasattr(index, "__len__"):  # such as a list or an array
-                raise TypeError(self._no_index(index)) from None
-            raise
+            raise TypeError(
+                f"a {type(self).__name__} takes an integer or a slice, not {shown(index)}: select rows "
+                "with .filter(quantity__ge=100), and select columns with .to_pandas(columns=[...])"
+            ) from None
         return row
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
@@ -121,14 +122,6 @@ class Table(TableExport, Generic[Record]):
         public = [known for known in dir(kind) if not known.startswith("_")]
         hint = did_you_mean(name, [*self.columns, *public], INSTEAD)
         return f"{kind.__name__} has no {name!r}{hint}"
-
-    def _no_index(self, index: object) -> str:
-        """Returns the message for an index that data frames take."""
-        problem = f"a {type(self).__name__} is a sequence of rows"
-        names = isinstance(index, (list, tuple)) and any(isinstance(name, str) for name in index)
-        if names:
-            return f"{problem}: select columns with .to_pandas(columns=[...])"
-        return f"{problem}: select rows with .filter(quantity__ge=100) or .filter(lambda row: ...)"
 
     def __add__(self, other: object) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be added to: use td.concat([one, other])")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 LONGEST_PAUSE = 60.0  # seconds after a refusal, before the jitter
 _JITTER = 0.25  # of a pause, at most, added to it
 _SLICE = 1.0  # seconds between two looks at the clock, which may jump while a computer sleeps
+_MOST_REFUSED = 3  # polls in a row with a refused token, of which the last raises
 _CONFIRM_AFTER = 1.0  # seconds, at most, until a book that lost records is requested again
 
 
@@ -112,13 +113,11 @@ class Rules(NamedTuple):
     Attributes:
         interval: Seconds between polls.
         left: Returns the seconds left until the end.
-        ends_after: Number of polls in a row with a refused token that ends the watch, or None.
         is_closed: Returns whether the client is closed.
     """
 
     interval: float
     left: Callable[[], float]
-    ends_after: int | None
     is_closed: Callable[[], bool]
 
 
@@ -195,8 +194,7 @@ class _Watching(NoNewAttributes, NotCopied, Generic[Update]):
 
     def _ends(self, error: TradingDataError) -> bool:
         """Returns whether no later poll is likely to succeed."""
-        limit = self._rules.ends_after
-        given_up = limit is not None and self._refused >= limit
+        given_up = self._refused >= _MOST_REFUSED
         return isinstance(error, ConfigurationError) or given_up or self._rules.is_closed()
 
     def __repr__(self) -> str:
