@@ -99,8 +99,9 @@ class Table(TableExport, Generic[Record]):
             row: Record = self._rows[index]
         except TypeError:
             raise TypeError(
-                f"a {type(self).__name__} takes an integer or a slice, not {shown(index)}: select rows "
-                "with .filter(quantity__ge=100), and select columns with .to_pandas(columns=[...])"
+                f"a {type(self).__name__} takes an integer or a slice, not {shown(index)}: "
+                "select rows with .filter(quantity__ge=100), and select columns with "
+                ".to_pandas(columns=[...])"
             ) from None
         return row
 
