@@ -153,11 +153,6 @@ def _labelled(sums: list[str]) -> list[str]:
     return [*sums[:at], f"total {sums[at]}".rstrip(), *sums[at + 1 :]]
 
 
-def status_style(status: str | None) -> str:
-    """Returns the style of the text of a status, or empty text for none."""
-    return _TONES[tone_of("status", status)]
-
-
 def tone_of(name: str, text: str | None) -> str:
     """Returns which of STATUSES a cell of a column ``status`` has, ignoring case, or empty text."""
     folded = (text or "").casefold()
