@@ -347,9 +347,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def jupyter(session: nox.Session) -> None:
-    """runs each notebook in JupyterLab, in a browser, and finds its charts"""
+    """runs each notebook with a kernel, and takes its pictures in a browser"""
     environment(session, "browser")
-    session.run(TEST / "bin/python", "tests/browser/jupyterlab.py", *session.posargs)
+    session.run(TEST / "bin/python", "tests/browser/notebooks.py", *session.posargs)
 
 
 @nox.session

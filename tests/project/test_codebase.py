@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib.metadata
 import re
@@ -112,20 +111,6 @@ def test_no_part_of_the_package_imports_the_public_names() -> None:
     for path in PACKAGE.rglob("*/*.py"):
         for names in re.findall(r"^ *from \.\. import (.*)", text(path), re.MULTILINE):
             assert not public & set(re.findall(r"\w+", names)), relative(path)
-
-
-def test_no_test_imports_a_private_name_of_the_package() -> None:
-    """But for the core, whose stubs say what it has."""
-    private = [
-        f"{relative(path)}:{node.lineno} imports {alias.name}"
-        for path in code("tests")
-        if path.suffix == ".py"
-        for node in ast.walk(ast.parse(text(path)))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tradingdata")
-        for alias in node.names
-        if alias.name.startswith("_") and alias.name != "_core"
-    ]
-    assert private == []
 
 
 def test_every_public_name_of_the_package_is_exported() -> None:

@@ -73,19 +73,6 @@ def test_python_suggests_the_name_that_was_misspelt(wrong: str, right: str) -> N
     assert f"Did you mean: '{right}'?" in done.stderr
 
 
-def test_a_minus_sorts_one_field_in_descending_order() -> None:
-    rows = [td.Trade(symbol=symbol, quantity=n) for symbol in ("A", "B") for n in (1, 2)]
-    book = td.TradeBook([*rows, td.Trade(symbol="A")])
-    found = [(trade.symbol, trade.quantity) for trade in book.sort("symbol", "-quantity")]
-    assert found == [("A", 2), ("A", 1), ("A", None), ("B", 2), ("B", 1)]
-    assert book.sort("-symbol", "quantity", reverse=True) == book.sort("symbol", "-quantity")
-    assert book.sort("-quantity") == book.sort("quantity", reverse=True)
-    with pytest.raises(KeyError, match="no field 'qauntity'; did you mean 'quantity'"):
-        book.sort("-qauntity")
-    with pytest.raises(ValueError, match="twice"):
-        book.sort("quantity", "-quantity")
-
-
 def test_required_returns_the_value_or_raises() -> None:
     assert td.required(BOOK[0].quantity) == 5
     assert td.required(0.0) == 0.0

@@ -149,12 +149,14 @@ WRONG: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("float", "float | None"), ("x", "must be a number")),
     "int": (1.5, "must be an integer, not 1.5"),
     "int | None": (1.5, "must be an integer, not 1.5"),
-    "str | os.PathLike[str]": (5, "must be a path, not 5"),
-    "Path": (5, "must be a path, not 5"),
-    "Path | None": (5, "must be a path, not 5"),
-    "Day": (5, "must be a date such as '2026-11-20', not 5"),
-    "date | str | None": (5, "must be a date such as '2026-11-20', not 5"),
-    "Day | None": (5, "must be a date such as '2026-11-20', not 5"),
+    **dict.fromkeys(
+        ("str | os.PathLike[str]", "str | os.PathLike[str] | None", "Path", "Path | None"),
+        (5, "must be a path, not 5"),
+    ),
+    **dict.fromkeys(
+        ("Day", "Day | None", "date | str | None"),
+        (5, "must be a date such as '2026-11-20', not 5"),
+    ),
 }
 # For required arguments: a value that is none of the wrong ones.
 GOOD: dict[str, str] = {
