@@ -18,7 +18,6 @@ from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import needs_modes
-from tradingdata.cli.app import run as run_command
 from tradingdata.cli.terminal import Code, for_a_terminal
 from tradingdata.sandbox import Service, start
 
@@ -93,15 +92,6 @@ def test_a_search_that_may_lack_stocks_says_so(
     assert (ran.code, "read again with a smaller `page_size`" in ran.err) == (Code.OK, True)
     service.choose(pages(stocks(10), repeat_last=True))
     assert "narrow the query" in run("search", "tata").err
-
-
-def test_a_file_that_is_there_is_replaced_with_force_only(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "trades.csv"
-    path.write_text("mine")
-    assert "--force" in refused(run, Code.FILE, "trades", "-o", path)
-    assert path.read_text() == "mine"
-    assert run("trades", "-o", path, "--force").code == Code.OK
-    assert path.read_text().startswith("order_date_time")
 
 
 def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
@@ -212,18 +202,6 @@ def test_a_reader_may_stop_reading(unbuffered: str) -> None:
             child.stdout.close()
             err = child.stderr.read()
     assert (child.returncode, err) == (Code.BROKEN_PIPE, b"")
-
-
-def test_the_command_line_shows_an_error_as_python_does(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    address = "http://example.com"
-    with pytest.raises(td.ConfigurationError) as caught:
-        td.Client(address)
-    assert "`base_url` or in TRADINGDATA_BASE_URL" in str(caught.value)
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", address)
-    run_command(["search", "tata"])
-    assert capsys.readouterr().err == f"error: {caught.value}\n"
 
 
 def test_a_failed_search_is_resumed_in_python_only() -> None:

@@ -76,15 +76,7 @@ def test_an_archive_and_a_search_take_the_same(
     largest = [row["trade_no"] for row in rows(run, "archive", "trades", path, *options)]
     late = trades.filter(exch_trade_time__ge=NOON).sort("trade_value", reverse=True)
     assert largest == late.to_dict(["trade_no"])["trade_no"][:3]
-    every = [row["mcap"] for row in rows(run, "search", "bank")]
-    smallest, caps_below = sorted(every)[:2], [cap for cap in every if cap < 30_000][:2]
-    found = rows(run, "search", "bank", "--where", "mcap>100000", "--sort", "-mcap")
-    caps = [row["mcap"] for row in found]
-    assert caps == sorted(caps, reverse=True)
-    assert min(caps) > 100_000
-    for options, wanted in (
-        (["--where", "mcap<30000"], caps_below),
-        (["--sort", "mcap"], smallest),
-    ):
-        few = rows(run, "search", "bank", *options, "--limit", 2)
-        assert [row["mcap"] for row in few] == wanted
+    caps = [row["mcap"] for row in rows(run, "search", "bank")]
+    few = rows(run, "search", "bank", "--where", "mcap<100000", "--sort", "mcap", "--limit", 2)
+    assert [row["mcap"] for row in few] == sorted(caps)[:2]
+    assert sorted(caps)[:2] != caps[:2], "the first page alone would not do"
