@@ -8,17 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:  # so that programs that bundle an application find what `require` imports
-    import dask  # noqa: F401
-    import duckdb  # noqa: F401
-    import matplotlib.pyplot  # noqa: F401
-    import pandas  # noqa: F401
-    import polars  # noqa: F401
-    import pyarrow.parquet  # noqa: F401
-    import tqdm.auto  # type: ignore[import-untyped]  # noqa: F401
-    import xlsxwriter  # type: ignore[import-untyped]  # noqa: F401
+from typing import Any, TextIO
 
 # The oldest versions that work; pyproject.toml requires the same, and a test compares them. The
 # stage `versions` of ./.ci/test runs the frame tests with the first three at exactly these.
