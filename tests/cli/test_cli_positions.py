@@ -153,8 +153,9 @@ def test_a_ledger_has_the_options_of_python(sandbox: Service, run: Run, tmp_path
     lots = unwarned(lambda: realised_pnl(trades)).open_lots
     closes = tmp_path / "closes.csv"
     prices = {day: {lot.security_id: 100.0 for lot in lots}}
-    rows = [f"{day},{name},100" for name in prices[day]]
-    closes.write_text("\n".join(["day,security_id,price", *rows]))
+    # An exchange without its segment is no part of the key.
+    rows = [f"{day},any,{name},100" for name in prices[day]]
+    closes.write_text("\n".join(["day,exchange,security_id,price", *rows]))
     settle = tmp_path / "settle.csv"
     settle.write_text("security_id,expiry_date,price\nnone,2026-11-24,1\n")
     settled = {("none", dt.date(2026, 11, 24)): 1.0}

@@ -419,7 +419,8 @@ def rows_by_day(argument: str, prices: object) -> dict[date | None, ByContract]:
         day = row.get("day")
         if "day" in row and day not in days:
             days[day] = _price_day(argument, day)
-        values = tuple(row[name] for name in CONTRACT if name in row)
+        names = CONTRACT if {*CONTRACT[:2]} <= row.keys() else CONTRACT[2:]
+        values = tuple(row[name] for name in names if name in row)
         if values not in forms:
             if not isinstance(row[_SECURITY], str):
                 raise TypeError(
