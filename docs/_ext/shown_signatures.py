@@ -18,7 +18,6 @@ from tradingdata.table.rows import RECORD_TYPES
 
 MADE_BY_CALLS = {
     "tradingdata.types.AsyncSearchPager",
-    "tradingdata.types.ClientStats",
     "tradingdata.types.Issue",
     "tradingdata.types.Response",
     "tradingdata.types.Retry",

@@ -72,15 +72,6 @@ py::list wait(Port& self, double patience, const py::dict& outcomes) {
   return retries;
 }
 
-py::dict stats(const Client& self) {
-  const Stats& counted = self.stats();
-  return py::dict("calls"_a = counted.calls.load(), "failures"_a = counted.failures.load(),
-                  "attempts"_a = counted.attempts.load(), "retries"_a = counted.retries.load(),
-                  "connections"_a = counted.connections.load(), "reused"_a = counted.reused.load(),
-                  "bytes_sent"_a = counted.bytes_sent.load(),
-                  "bytes_received"_a = counted.bytes_received.load());
-}
-
 // Parsed here, so that Python words the errors for wrong arguments.
 std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwargs& kwargs) {
   static constexpr const char* names[] = {"per_second", "burst", nullptr};
@@ -130,6 +121,7 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
   take("proxy", options.proxy);
   take("trust_env", options.trust_env);
   take("ca_file", options.curl.ca_file);
+  take("ca_pem", options.curl.ca_pem);
   take("ca_folders", options.curl.ca_folders);
   take("max_body", options.curl.max_body);
   take("strict", options.strict);
@@ -178,7 +170,6 @@ void bind_client(py::module_& module) {
       .def_property_readonly("has_token", &Client::has_token)
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("stats", &stats)
       .def("close", &Client::close);
   module.def("transport_version", &transport_version);
   module.def(
@@ -192,15 +183,15 @@ void bind_client(py::module_& module) {
            py::arg("account") = "")
       .def("submit_search", &submit_search, py::arg("query"), py::arg("page"), py::arg("limit"),
            py::arg("timeout"), py::arg("ahead"))
-      .def(
-          "cancel", [](Port& self, CallId id) { released([&] { self.cancel(id); }); },
-          py::arg("id"))
       .def("wait", &wait, py::arg("patience"), py::arg("outcomes"))
       .def("close", [](Port& self) { released([&] { self.close(); }); });
   py::class_<LocalPort, Port, std::shared_ptr<LocalPort>>(module, "LocalPort", py::is_final())
       .def(py::init<std::shared_ptr<Client>>(), py::arg("client"));
   py::class_<Worker, Port, std::shared_ptr<Worker>>(module, "Worker", py::is_final())
       .def(py::init(&make_worker), py::arg("client"))
+      .def(
+          "cancel", [](Worker& self, CallId id) { released([&] { self.cancel(id); }); },
+          py::arg("id"))
       .def("notification_fd", &Worker::notification_fd);
 }
 

@@ -7,7 +7,6 @@ from ._util.declarations import publish
 from .books.diff import OrderChange, TradeChange
 from .books.issues import Issue
 from .books.response import Response
-from .client.calls import ClientStats
 from .client.options import Retry
 from .client.search import AsyncSearchPager, SearchPager, SearchStats
 from .watch.polling import AsyncWatch, Watch
@@ -16,7 +15,6 @@ from .watch.updates import OrderUpdate, TradeUpdate
 __all__ = [
     "AsyncSearchPager",
     "AsyncWatch",
-    "ClientStats",
     "Issue",
     "OrderChange",
     "OrderUpdate",

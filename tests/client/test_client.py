@@ -1,4 +1,4 @@
-"""The client itself: its options at work, its end, its stats, and what its responses contain."""
+"""The client itself: its options at work, its end, and what its responses contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, at_once, both, failure, good_book, within
-from service import Service, book_reply, deflate_reply, hang_up, hold, reply, stall, trades
+from service import Service, book_reply, hold, reply, stall, trades
 from tradingdata import _core
 
 pytestmark = pytest.mark.sanitize
@@ -91,7 +91,6 @@ class TestClose:
                 use()
         with pytest.raises(td.ClientClosedError):
             client.stock("INFY")
-        assert client.stats.calls == 1
 
     def test_a_closed_client_asks_no_token_function(self) -> None:
         asked: list[None] = []
@@ -214,31 +213,11 @@ async def await_book(url: str) -> None:
         await client.trade_book()
 
 
-def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> None:
-    service.script(good_book(), reply(500), good_book(), deflate_reply(), hang_up)
-    with td.Client(service.base_url, access_token=TOKEN, attempts=2) as client:
-        assert client.stats == td.types.ClientStats(*[0] * 8)
-        client.trade_book()
-        first = client.stats
-        assert first[:6] == (1, 0, 1, 0, 1, 0)
-        assert first.bytes_sent == len(service.requests[0].raw)
-        client.trade_book()
-        second = client.stats
-        assert second[:6] == (2, 0, 3, 1, 1, 2)
-        assert second.bytes_sent == 3 * first.bytes_sent
-        assert first.bytes_received < second.bytes_received < 3 * first.bytes_received
-        with pytest.raises(td.TransportError):
-            client.trade_book()
-        assert client.stats[:4] == (3, 1, 4, 1)
-
-
 def test_one_client_on_many_threads(service: Service) -> None:
     bodies = {n: book_reply(trades(n)) for n in range(1, 9)}
     service.choose(lambda request: bodies[1 + len(service.requests) % 8])
     with td.Client(service.base_url, access_token=TOKEN) as client:
         lengths = at_once(8, lambda _: [len(client.trade_book()) for _ in range(25)])
-        assert client.stats.calls == 200
-        assert client.stats.failures == 0
     assert {length for each in lengths for length in each} <= set(bodies)
     assert len(service.connections) <= 8
 
@@ -275,7 +254,7 @@ def test_what_has_a_connection_is_not_copied_or_pickled(name: str) -> None:
     whole = FIXED[name]
     parts = [whole]
     if name in CLIENTS:
-        parts.append(whole._calls.core)
+        parts.append(whole._core)
     elif name.startswith("search"):
         parts.append(whole.pages())
     for part in parts:

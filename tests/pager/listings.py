@@ -214,14 +214,14 @@ def read(
 ) -> Outcome:
     """Reads a listing to its end or its error, which is raised again by the next call."""
     port: Any = ListingPort(listing, random or Random(1), interruptions)
-    calls: Any = SimpleNamespace(
+    client: Any = SimpleNamespace(
         account=None,
-        budget=lambda timeout: 30.0,
-        log_end=lambda *facts: None,
-        flights=lambda record: port,
+        _budget=lambda timeout: 30.0,
+        _log_end=lambda *facts: None,
+        _flights=lambda record: port,
     )
     options = SearchOptions("x", page_size, start_page, max_items, prefetch, False, None)
-    reader = SearchPass(calls, options)
+    reader = SearchPass(client, options)
     outcome = Outcome([], reader.paging)
     try:
         for page in steps(reader):

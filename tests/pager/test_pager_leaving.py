@@ -134,13 +134,13 @@ class TestSync:
         """A thread whose pass had the pages of another's ended as if the list were empty."""
         service.choose(pages(ROWS))
         search = client.search("x", page_size=7, prefetch=3)
-        make, begin = client._calls.flights, threading.Barrier(6)
+        make, begin = client._flights, threading.Barrier(6)
 
         def meet(record: str) -> Any:
             begin.wait()
             return make(record)
 
-        monkeypatch.setattr(client._calls, "flights", meet)
+        monkeypatch.setattr(client, "_flights", meet)
         counts = at_once(6, lambda number: len(search.first(10 * number + 3)))
         assert counts == [3, 13, 23, 33, 43, 53]
 

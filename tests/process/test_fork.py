@@ -53,12 +53,12 @@ for _ in range(int(rounds)):
     child = in_child(work)
     work()
     assert ended(child) == 0
-print(right[0] != right[1], [client.stats.connections for client in clients])
+print(right[0] != right[1])
 """
     )
     arguments = (tls_service.base_url, str(ca.pem_file), str(rounds))
     printed = run_child(code, *arguments, timeout=500).strip()
-    assert printed == "True [1, 1]"
+    assert printed == "True"
     assert len(tls_service.connections) == 2 + 2 * rounds
 
 
@@ -85,10 +85,10 @@ codes = [ended(in_child(work)) for _ in range(20)]
 stop.set()
 for thread in threads:
     thread.join()
-print(set(codes), client.stats.failures)
+print(set(codes))
 """
     )
-    assert run_child(code, service.base_url).strip() == "{0} 0"
+    assert run_child(code, service.base_url).strip() == "{0}"
 
 
 @pytest.mark.timeout(600)

@@ -128,7 +128,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     service.script(then=s.book_reply(s.trades(3, pan_no=PAN)))
     with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
         book = client.trade_book()
-        shown = [repr(client), str(client.stats), f"{client.__class__}"]
+        shown = [repr(client), f"{client.__class__}"]
     text = " ".join([*shown, shown_of(book, tmp_path), log.getvalue()])
     assert not holds_secret(text)
     assert PAN not in text

@@ -128,10 +128,6 @@ REFUSED: dict[str, tuple[Callable[[Authority, Path], ssl.SSLContext], str]] = {
     "F9 expired": (lambda ca, _: ca.expired(), f"{UNTRUSTED}has expired"),
     "F10 not yet valid": (lambda ca, _: ca.not_yet_valid(), f"{UNTRUSTED}is not yet valid"),
     "F11 wrong host": (lambda ca, _: ca.wrong_host(), f"{UNTRUSTED}is for another host"),
-    "F11 only a common name": (
-        lambda ca, _: ca.common_name_only("127.0.0.1"),
-        f"{UNTRUSTED}names no host or address",
-    ),
     "F12 unknown CA": (lambda ca, _: ca.unknown_ca(), f"{UNTRUSTED}is signed by an authority that"),
     # It names no host either, which libcurl 8.22 checks first.
     "F12 self-signed": (
@@ -221,14 +217,11 @@ def test_a_ca_file_that_vanished_after_the_client_was_made(tmp_path: Path, ca: A
             client.trade_book()
 
 
-@pytest.mark.parametrize("form", ["PEM", "DER"])
-def test_a_replaced_ca_file_counts_at_once(tmp_path: Path, ca: Authority, form: str) -> None:
+def test_a_replaced_ca_file_counts_at_once(tmp_path: Path, ca: Authority) -> None:
     file, old = tmp_path / "roots", Authority(tmp_path)
 
     def replace(authority: Authority) -> None:
-        pem, new = authority.pem_file.read_text(), tmp_path / "new"
-        new.write_bytes(ssl.PEM_cert_to_DER_cert(pem) if form == "DER" else pem.encode())
-        new.replace(file)
+        shutil.copy(authority.pem_file, tmp_path / "new").replace(file)
 
     replace(old)
     with (

@@ -54,7 +54,8 @@ inline constexpr const char* report = "try again later, or ask the operator of t
 inline constexpr const char* proxy =
     "check `proxy` or the environment's https_proxy; a `proxy` of \"\" connects directly";
 inline constexpr const char* proxy_login =
-    "log on through a local proxy that supports it, and pass its address as `proxy`";
+    "write them into `proxy`, or log on through a local proxy where it wants NTLM, Negotiate or "
+    "Digest";
 inline constexpr const char* saved_body = "pass the complete body of a successful response";
 inline constexpr const char* timeout =
     "try again later, make fewer requests, or pass a longer `timeout`";

@@ -8,6 +8,7 @@
 // After the header of sockets, which it would replace.
 #include <windows.h>
 #else
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -105,6 +106,11 @@ void Notifier::lower() noexcept {
 }
 
 #endif
+
+bool is_ipv4(const std::string& host) noexcept {
+  in_addr address{};
+  return inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
 
 int local_port(std::intptr_t socket) noexcept {
   sockaddr_storage address{};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 
 namespace tradingdata {
 
@@ -39,6 +40,9 @@ void unmap_pages(void* pages, std::size_t size) noexcept;
 
 // Whether a read of the socket would not wait: bytes are there, or the connection's end.
 bool readable(std::intptr_t socket) noexcept;
+
+// Four numbers with dots: nothing that a resolver could interpret differently.
+bool is_ipv4(const std::string& host) noexcept;
 
 // The local port of a connected TCP socket; 0 where there is none.
 int local_port(std::intptr_t socket) noexcept;

@@ -1,5 +1,5 @@
 // The client of one account: makes the service's three requests, and lends engines to carry them.
-// Many threads may use one client; they share only its token, quota, rate limit and statistics.
+// Many threads may use one client; they share only its token, quota and rate limit.
 #pragma once
 
 #include <atomic>
@@ -72,7 +72,6 @@ class Client : public std::enable_shared_from_this<Client> {
   bool closed() const { return closed_; }
   void check_open() const;  // throws Error (closed), also when the process is ending
 
-  const Stats& stats() const { return *options_.engine.stats; }
   const ClientOptions& options() const { return options_; }
 
  private:

@@ -5,64 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace tradingdata::detail {
-
-PendingCall& PendingCalls::add(Call& call) {
-  const auto place = timed_.emplace(call.started, call.id).first;
-  try {
-    return calls_.try_emplace(call.id, std::move(call)).first->second;
-  } catch (...) {
-    timed_.erase(place);
-    throw;
-  }
-}
-
-void PendingCalls::move(PendingCall& call, CallState state, TimePoint due) noexcept {
-  Order::node_type node = order_of(call.state_).extract({call.due_, call.call.id});
-  in_flight_ += (state == CallState::in_flight) - (call.state_ == CallState::in_flight);
-  call.state_ = state;
-  call.due_ = due;
-  node.value().first = due;
-  order_of(state).insert(std::move(node));
-}
-
-void PendingCalls::remove(PendingCall& call) noexcept {
-  order_of(call.state_).erase({call.due_, call.call.id});
-  in_flight_ -= call.state_ == CallState::in_flight;
-  calls_.erase(call.call.id);
-}
-
-PendingCall* PendingCalls::find(CallId id) noexcept {
-  const auto found = calls_.find(id);
-  return found == calls_.end() ? nullptr : &found->second;
-}
-
-PendingCall* PendingCalls::first_of(const Order& order) noexcept {
-  return order.empty() ? nullptr : find(order.begin()->second);
-}
-
-PendingCall* PendingCalls::next_due(TimePoint now) noexcept {
-  for (const Order* order : {&timed_, &ready_}) {
-    if (!order->empty() && order->begin()->first <= now) return first_of(*order);
-  }
-  return nullptr;
-}
-
-TimePoint PendingCalls::next_event() const noexcept {
-  TimePoint next = TimePoint::max();
-  for (const Order* order : {&timed_, &ready_}) {
-    if (!order->empty()) next = std::min(next, order->begin()->first);
-  }
-  return next;
-}
-
-}  // namespace tradingdata::detail
-
 namespace tradingdata {
 
 namespace {
-
-using detail::CallState;
 
 // The transport ends a call at its deadline and knows what it was waiting for; the engine ends it
 // only if the transport has not done so by this much later.
@@ -87,13 +32,12 @@ Engine::Engine(std::unique_ptr<Transport> transport, EngineOptions options)
 
 void Engine::submit(Call call) noexcept {
   try {
-    calls_.add(call);
+    calls_.try_emplace(call.id, std::move(call));  // which leaves it as it is where memory runs out
   } catch (...) {
     Outcome outcome;
     outcome.error = std::current_exception();
-    return conclude(call, 0, std::move(outcome));
+    conclude(call, 0, std::move(outcome));
   }
-  advance();
 }
 
 bool Engine::pump(TimePoint until) {
@@ -112,62 +56,73 @@ Events Engine::take() noexcept {
 
 void Engine::cancel(CallId id) noexcept {
   events_.outcomes.remove_if([id](const Outcome& outcome) { return outcome.id == id; });
-  if (Pending* const pending = calls_.find(id)) {
-    stop(*pending);
-    calls_.remove(*pending);
+  if (const auto found = calls_.find(id); found != calls_.end()) {
+    stop(found->second);
+    remove(found->second);
   }
 }
 
 void Engine::cancel_all() noexcept {
-  while (Pending* const pending = calls_.any()) {
-    stop(*pending);
-    calls_.remove(*pending);
-  }
+  while (!calls_.empty()) cancel(calls_.begin()->first);
   events_ = {};
 }
 
 void Engine::end_all(const std::exception_ptr& error) noexcept {
-  while (Pending* const pending = calls_.any()) {
-    stop(*pending);
-    end(*pending, error);
+  while (!calls_.empty()) {
+    stop(calls_.begin()->second);
+    end(calls_.begin()->second, error);
   }
 }
 
 void Engine::stop(Pending& pending) noexcept {
-  if (pending.state() == CallState::in_flight) transport_->cancel(pending.call.id);
+  if (pending.state == State::in_flight) transport_->cancel(pending.call.id);
 }
 
-// Whatever a step throws ends its call, so that no call is ever forgotten.
+void Engine::move(Pending& pending, State state, TimePoint due) noexcept {
+  in_flight_ += (state == State::in_flight) - (pending.state == State::in_flight);
+  pending.state = state;
+  pending.due = due;
+}
+
+void Engine::remove(const Pending& pending) noexcept {
+  in_flight_ -= pending.state == State::in_flight;
+  calls_.erase(pending.call.id);
+}
+
+// Whatever a step throws ends its call, so that no call is ever forgotten. False if it did.
 template <typename Step>
-void Engine::attempt(Pending& pending, const Step& step) noexcept {
+bool Engine::attempt(Pending& pending, const Step& step) noexcept {
   try {
     step();
+    return true;
   } catch (...) {
     end(pending, std::current_exception());
+    return false;
   }
 }
 
 // Moves on every call whose time has come, and starts as many as there is room for.
 void Engine::advance() noexcept {
   const TimePoint now = options_.sources.now();
-  while (Pending* const pending = calls_.next_due(now)) {
-    attempt(*pending, [&] { go_on(*pending, now); });
-  }
-  while (calls_.in_flight() < options_.max_in_flight) {
-    Pending* const pending = calls_.next_ready();
-    if (pending == nullptr) return;
-    attempt(*pending, [&] { start(*pending, now); });
+  next_due_ = TimePoint::max();
+  for (auto next = calls_.begin(); next != calls_.end();) {
+    Pending& pending = (next++)->second;
+    const bool goes_on = attempt(pending, [&] {
+      if (pending.due <= now) go_on(pending, now);
+      if (pending.state == State::ready && in_flight_ < options_.max_in_flight) start(pending, now);
+    });
+    if (goes_on) next_due_ = std::min(next_due_, pending.due);
   }
 }
 
 void Engine::go_on(Pending& pending, TimePoint now) {
-  switch (pending.state()) {
-    case CallState::waiting: return pace(pending, now);
-    case CallState::paced: return calls_.move(pending, CallState::ready, pending.call.deadline);
-    case CallState::ready:
+  switch (pending.state) {
+    case State::waiting: return pace(pending, now);
+    case State::paced: return move(pending, State::ready, pending.call.deadline);
+    case State::ready:
       throw Error(ErrorKind::deadline, "the deadline passed before the request was sent",
                   advice::timeout);
-    case CallState::in_flight:
+    case State::in_flight:
       stop(pending);
       throw Error(ErrorKind::deadline, "the deadline passed", advice::timeout);
   }
@@ -183,18 +138,16 @@ void Engine::pace(Pending& pending, TimePoint now) {
       throw Error(ErrorKind::deadline, "the rate limit delays the request beyond its deadline",
                   advice::timeout);
     }
-    if (*slot > now) return calls_.move(pending, CallState::paced, *slot);
+    if (*slot > now) return move(pending, State::paced, *slot);
   }
-  calls_.move(pending, CallState::ready, deadline);
+  move(pending, State::ready, deadline);
 }
 
 void Engine::start(Pending& pending, TimePoint now) {
   const Call& call = pending.call;
   transport_->start(call.id, call.request, {call.deadline - now, options_.connect_timeout});
-  calls_.move(pending, CallState::in_flight, call.deadline + grace);
+  move(pending, State::in_flight, call.deadline + grace);
   ++pending.attempts;
-  ++options_.stats->attempts;
-  if (pending.attempts > 1) ++options_.stats->retries;
 }
 
 bool Engine::carry(TimePoint until) {
@@ -202,14 +155,14 @@ bool Engine::carry(TimePoint until) {
   std::exception_ptr broken;
   arrivals_.clear();
   try {
-    const TimePoint next = news_ ? options_.sources.now() : calls_.next_event();
+    const TimePoint next = news_ ? options_.sources.now() : next_due_;
     woken = transport_->pump(std::min(until, next), arrivals_);
   } catch (...) {
     broken = std::current_exception();  // after what has arrived until then
   }
   for (Arrival& arrival : arrivals_) {
-    Pending* const pending = calls_.find(arrival.id);
-    if (pending != nullptr) attempt(*pending, [&] { settle(*pending, arrival); });
+    const auto found = calls_.find(arrival.id);
+    if (found != calls_.end()) attempt(found->second, [&] { settle(found->second, arrival); });
   }
   if (broken && idle() && events_.outcomes.empty()) std::rethrow_exception(broken);
   if (broken) end_all(broken);
@@ -218,16 +171,10 @@ bool Engine::carry(TimePoint until) {
 
 void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
-  const auto& failure = std::get<Failure>(arrival.what);
-  options_.stats->bytes_received += failure.bytes_received;
-  failed(pending, verdict(pending.call.request, failure));
+  failed(pending, verdict(pending.call.request, std::get<Failure>(arrival.what)));
 }
 
 void Engine::responded(Pending& pending, Response& response) {
-  Stats& stats = *options_.stats;
-  ++(response.reused ? stats.reused : stats.connections);
-  stats.bytes_sent += response.bytes_sent;
-  stats.bytes_received += response.bytes_received;
   if (has_content(response)) return decode(pending, response);
   Verdict refusal = verdict(pending.call.request, response, options_.sources.wall_micros());
   if (response.date) refusal.error.served_at = parse_http_date(*response.date);
@@ -249,7 +196,7 @@ void Engine::decode(Pending& pending, Response& response) {
   }
   options_.quota->release(pending.quota_taken);
   conclude(pending.call, pending.attempts, std::move(outcome));
-  calls_.remove(pending);
+  remove(pending);
 }
 
 // Throws the error that ends the call, unless there is another attempt.
@@ -261,7 +208,7 @@ void Engine::failed(Pending& pending, const Verdict& verdict) {
   events_.retries.push_back({pending.call.id, pending.attempts, error.what(), to_seconds(*delay)});
   news_ = true;
   pending.last_failure = error.what();
-  calls_.move(pending, CallState::waiting, options_.sources.now() + *delay);
+  move(pending, State::waiting, options_.sources.now() + *delay);
 }
 
 // How long to wait before the next attempt; nothing if there is none.
@@ -327,12 +274,10 @@ void Engine::end(Pending& pending, const std::exception_ptr& error) noexcept {
     outcome.error = error;
   }
   conclude(pending.call, pending.attempts, std::move(outcome));
-  calls_.remove(pending);
+  remove(pending);
 }
 
 void Engine::conclude(Call& call, int attempts, Outcome outcome) noexcept {
-  ++options_.stats->calls;
-  if (outcome.error) ++options_.stats->failures;
   outcome.id = call.id;
   outcome.attempts = attempts;
   outcome.elapsed = to_seconds(options_.sources.now() - call.started);

@@ -33,11 +33,6 @@ CallId LocalPort::submit(Call call) {
   return id;
 }
 
-void LocalPort::cancel(CallId id) {
-  const Use use(*this);
-  if (engine_) engine_->cancel(id);
-}
-
 Events LocalPort::wait(Duration patience) {
   const Use use(*this);
   if (!engine_) return {};

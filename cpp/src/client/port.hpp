@@ -26,7 +26,6 @@ class Port {
   Client& client() const { return *client_; }
 
   virtual CallId submit(Call call) = 0;  // throws Error (closed)
-  virtual void cancel(CallId id) = 0;    // its outcome may still come, if it was already made
 
   // Blocks until there are events or `patience` passed, a local port for one slice at most.
   virtual Events wait(Duration patience) = 0;
@@ -45,7 +44,6 @@ class LocalPort final : public Port {
   using Port::Port;
 
   CallId submit(Call call) override;
-  void cancel(CallId id) override;
   // Returns after one slice at the latest, so that its caller can handle signals. Throws Error
   // (closed) within a slice after the client was closed.
   Events wait(Duration patience) override;
@@ -71,7 +69,7 @@ class Worker final : public Port {
 
   bool has_thread() const { return made_at_ == detail::fork_depth; }
   CallId submit(Call call) override;
-  void cancel(CallId id) override;
+  void cancel(CallId id);  // its outcome may still come, if it was already made
 
   // Readable while there are events to take. The event loop watches it and never reads from it.
   int notification_fd() const { return notifier_.fd(); }

@@ -5,13 +5,13 @@
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <new>
 
 #include "base/error.hpp"
+#include "base/platform.hpp"
 #include "base/text.hpp"
 
 namespace tradingdata {
@@ -75,20 +75,9 @@ bool has_no_host(const std::string& text) {
   return text.find(":///") != std::string::npos && text.find(":///") == text.find("://");
 }
 
-// 127 and three more numbers: nothing that a resolver could interpret differently.
 bool is_loopback(const std::string& host) {
   if (host == "localhost" || host == "[::1]" || host == "[0:0:0:0:0:0:0:1]") return true;
-  const char* at = host.data();
-  const char* const end = at + host.size();
-  for (int i = 0; i < 4; ++i) {
-    int value = -1;
-    const auto [next, problem] = std::from_chars(at, end, value);
-    const bool good = problem == std::errc() && value >= 0 && value <= 255 && *at != '-' &&
-                      (i > 0 || value == 127) && (*at != '0' || next == at + 1);
-    if (!good || (i < 3) != (next != end) || (i < 3 && *next != '.')) return false;
-    at = next + 1;
-  }
-  return true;
+  return host.starts_with("127.") && detail::is_ipv4(host);
 }
 
 std::string first_of(const Environment& environment, std::initializer_list<const char*> names) {

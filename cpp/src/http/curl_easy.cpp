@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "http/address.hpp"
@@ -65,25 +66,6 @@ CURLcode on_handshake(CURL* /*easy*/, void* /*context*/, void* phase) noexcept {
   return CURLE_OK;
 }
 
-// libcurl accepts a certificate that names its host only as its Common Name, which no browser does,
-// and has no option against it. Other TLS libraries than OpenSSL do not report the extensions.
-bool names_a_host(CURL* easy) {
-  const char* const library = curl_version_info(CURLVERSION_NOW)->ssl_version;
-  if (library == nullptr || std::string_view(library).find("OpenSSL") == std::string_view::npos) {
-    return true;
-  }
-  const auto* const chain = info<curl_certinfo*>(easy, CURLINFO_CERTINFO);
-  if (chain == nullptr || chain->num_of_certs < 1) return true;
-  for (const curl_slist* line = chain->certinfo[0]; line != nullptr; line = line->next) {
-    const std::string_view text = line->data;
-    if (!text.starts_with("X509v3 Subject Alternative Name:")) continue;
-    for (const char* kind : {"DNS:", "IP Address:"}) {
-      if (text.find(kind) != std::string_view::npos) return true;
-    }
-  }
-  return false;
-}
-
 // Whether the TLS library holds bytes that it has read from the socket and libcurl has not taken.
 // Only OpenSSL is asked.
 bool holds_bytes([[maybe_unused]] CURL* easy) {
@@ -119,6 +101,16 @@ void OpenSockets::add(const Ends& ends, std::intptr_t socket) noexcept {
 OpenSockets::Socket* OpenSockets::find(const Ends& ends) noexcept {
   const auto found = sockets_.find(ends);
   return found == sockets_.end() ? nullptr : &found->second;
+}
+
+int Roots::look() {
+  std::error_code unreadable;
+  const auto time = std::filesystem::last_write_time(file_, unreadable);
+  const auto size = unreadable ? 0 : std::filesystem::file_size(file_, unreadable);
+  const Stamp stamp = unreadable ? Stamp() : Stamp({time, size});
+  if (generation_ == 0 || stamp != stamp_) ++generation_;
+  stamp_ = stamp;
+  return generation_;
 }
 
 long ceil_milliseconds(Duration duration) {
@@ -169,7 +161,7 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYPEER, 1L);
   TRADINGDATA_SET(CURLOPT_SSL_VERIFYHOST, 2L);
   TRADINGDATA_SET(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  set_folders_of_roots();
+  set_roots();
   TRADINGDATA_SET(CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(options_->max_body));
   TRADINGDATA_SET(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   TRADINGDATA_SET(CURLOPT_HTTP09_ALLOWED, 0L);
@@ -190,7 +182,6 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(this));
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_FUNCTION, &on_handshake);
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&phase_));
-  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CERTINFO, 1L);
   TRADINGDATA_SET(CURLOPT_PREREQFUNCTION, &EasyHandle::on_connected);
   TRADINGDATA_SET(CURLOPT_PREREQDATA, static_cast<void*>(this));
   TRADINGDATA_SET(CURLOPT_HEADERFUNCTION, &on_header_line);
@@ -228,7 +219,7 @@ bool EasyHandle::opens(std::intptr_t socket) noexcept {
 
 // A file that is named replaces the system's roots, and libcurl's own defaults; folders add to
 // them.
-void EasyHandle::set_folders_of_roots() {
+void EasyHandle::set_roots() {
   if (options_->ca_file.empty()) {
     // OpenSSL uses the roots of Windows only on request.
     constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
@@ -236,9 +227,16 @@ void EasyHandle::set_folders_of_roots() {
     TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
     if (options_->ca_folders.empty()) return;
   }
-  const char* const file = options_->ca_file.empty() ? nullptr : options_->ca_file.c_str();
-  TRADINGDATA_SET(CURLOPT_CAINFO, file);
-  TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, file);
+  const std::string& pem = options_->ca_pem;
+  curl_blob content{const_cast<char*>(pem.data()), pem.size(), CURL_BLOB_COPY};
+  if (pem.empty()) {
+    const char* const file = options_->ca_file.empty() ? nullptr : options_->ca_file.c_str();
+    TRADINGDATA_SET(CURLOPT_CAINFO, file);
+    TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, file);
+  } else {
+    TRADINGDATA_SET(CURLOPT_CAINFO_BLOB, &content);
+    TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, &content);
+  }
   // Schannel and others read no folder of roots.
   const char* const folders = options_->ca_folders.empty() ? nullptr : options_->ca_folders.c_str();
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CAPATH, folders);
@@ -246,24 +244,18 @@ void EasyHandle::set_folders_of_roots() {
 }
 
 // libcurl parses a file of roots once a day, since that takes longer than all else of a connection.
-void EasyHandle::set_file_of_roots() {
-  roots_->look();
-  if (std::exchange(roots_generation_, roots_->generation()) == roots_->generation()) return;
+void EasyHandle::notice_replaced_roots() {
+  const int generation = roots_->look();
+  if (std::exchange(roots_generation_, generation) == generation) return;
   // Once a file has been replaced, libcurl keeps neither what it parsed of one nor a session, which
   // would bring the trust in certificates of an earlier file along.
   const bool first = roots_generation_ == 1;
   constexpr long day = 24 * 60 * 60;
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CA_CACHE_TIMEOUT, first ? day : 0L);
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_SESSIONID_CACHE, first ? 1L : 0L);
-  const std::string& pem = roots_->pem();
-  curl_blob content{const_cast<char*>(pem.data()), pem.size(), CURL_BLOB_COPY};
-  curl_blob* const blob = pem.empty() ? nullptr : &content;
-  TRADINGDATA_SET(CURLOPT_CAINFO_BLOB, blob);
-  TRADINGDATA_SET(CURLOPT_PROXY_CAINFO_BLOB, blob);
 }
 
 bool EasyHandle::may_send(const Ends& ends, int own_port) noexcept {
-  if (phase_ == Phase::handshake && !names_a_host(raw())) return false;
   const bool kept = phase_ == Phase::lookup;  // its handshake was in an earlier transfer
   for (std::size_t i = 0; !kept && i < std::min(opened_, new_sockets_.size()); ++i) {
     if (local_port(new_sockets_[i]) == own_port) open_->add(ends, new_sockets_[i]);
@@ -345,7 +337,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
 }
 
 void EasyHandle::prepare_again() {
-  if (looked_up_now_) set_file_of_roots();  // for the connection that will be opened
+  if (looked_up_now_) notice_replaced_roots();  // for the connection that will be opened
   looked_up_now_ = false;
   refused_connection_ = false;
   phase_ = Phase::lookup;
@@ -382,11 +374,7 @@ Arrival EasyHandle::arrival(int code) {
     if (const std::optional<Failure> wrong = receiver_.finish()) return {id_, *wrong};
   }
   if (receiver_.received() >= large_response) buffer_size_ = large_buffer;
-  Response& response = receiver_.response();
-  response.reused = info<long>(raw(), CURLINFO_NUM_CONNECTS) == 0;
-  response.bytes_sent = info<long>(raw(), CURLINFO_REQUEST_SIZE);
-  response.bytes_received = info<long>(raw(), CURLINFO_HEADER_SIZE) + receiver_.received();
-  return {id_, std::move(response)};
+  return {id_, std::move(receiver_.response())};
 }
 
 // Whether the transfer goes through the proxy. libcurl before 8.7 only says so in its messages.
@@ -414,12 +402,9 @@ Failure EasyHandle::failure(int code) const {
   const std::string address = proxy.substr(std::min(proxy.find("://") + 3, proxy.size()));
   if (uses_proxy(address)) end.proxy = address;
   end.proxy_status = info<long>(raw(), CURLINFO_HTTP_CONNECTCODE);
-  end.proxy_schemes = info<long>(raw(), CURLINFO_PROXYAUTH_AVAIL);
   const bool socks = proxy.starts_with("socks");
   end.at_proxy = !end.proxy.empty() && !connected() && end.proxy_status == 0 &&
                  !(socks && phase_ == Phase::handshake);
-  end.verify_result =
-      info<long>(raw(), end.at_proxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT);
   end.max_body = options_->max_body;
   end.received = receiver_.received();
   end.phase = connected() && end.received > 0 ? Phase::body : phase_;

@@ -3,13 +3,15 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "http/http.hpp"
 #include "http/response_reader.hpp"
-#include "http/roots.hpp"
 #include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
@@ -40,6 +42,24 @@ class OpenSockets {
   static constexpr std::size_t most = 1000;
 
   std::map<Ends, Socket> sockets_;
+};
+
+// The file of root certificates that a transport trusts, which may be replaced at any time:
+// companies rotate the authority of their proxy while programs run.
+class Roots {
+ public:
+  explicit Roots(std::string file) : file_(std::move(file)) {}
+
+  // Looks whether the file was replaced, and returns its generation, from 1.
+  int look();
+
+ private:
+  // Nothing where the file cannot be read: libcurl says why.
+  using Stamp = std::optional<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
+
+  std::string file_;
+  Stamp stamp_;
+  int generation_ = 0;
 };
 
 class EasyHandle {
@@ -74,8 +94,8 @@ class EasyHandle {
   static constexpr long kept_addresses = 60;  // seconds
 
   void set_fixed_options();
-  void set_folders_of_roots();
-  void set_file_of_roots();
+  void set_roots();
+  void notice_replaced_roots();
   Failure failure(int code) const;
   bool uses_proxy(const std::string& address) const;
   // Called when a connection is ready, and before anything is sent over it.

@@ -56,7 +56,8 @@ void check(CURLMcode code) {
 
 class CurlTransport final : public Transport {
  public:
-  explicit CurlTransport(const CurlOptions& options) : options_(options), roots_(options.ca_file) {
+  explicit CurlTransport(const CurlOptions& options)
+      : options_(options), roots_(options.ca_pem.empty() ? options.ca_file : "") {
     usable_curl();
     options_.max_body = std::min(options_.max_body, std::int64_t{INT32_MAX});
     open();

@@ -44,10 +44,7 @@ struct Response {
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;
-  bool limits = false;          // a refusal whose headers name a rate limit or a challenge
-  bool reused = false;          // came over a kept connection
-  std::int64_t bytes_sent = 0;  // on the wire, headers included
-  std::int64_t bytes_received = 0;
+  bool limits = false;  // a refusal whose headers name a rate limit or a challenge
 };
 
 enum class Retry : std::uint8_t { never, once, always };
@@ -59,7 +56,6 @@ struct Failure {
   std::string message;  // one line: what happened
   const char* help = advice::none;
   bool timeout = false;
-  std::int64_t bytes_received = 0;
 };
 
 struct Arrival {
@@ -96,9 +92,11 @@ struct CurlOptions {
   std::string port;         // the same
   bool allow_http = false;  // for loopback
   ProxyChoice proxy;        // the environment is never read here
-  // The roots to trust: a file, which may be replaced meanwhile, or folders of hashed PEM files.
-  // Without any, the system's store of roots, or libcurl's own default.
+  // The roots to trust: a file, which may be replaced meanwhile, or its content where libcurl
+  // cannot read it; or folders of hashed PEM files. Without any, the system's store of roots, or
+  // libcurl's own default.
   std::string ca_file;
+  std::string ca_pem;
   std::string ca_folders;
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes

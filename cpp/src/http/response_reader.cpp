@@ -54,9 +54,7 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
 }
 
 void Receiver::fail(Failure failure) {
-  if (failure_) return;
-  failure.bytes_received = received_;
-  failure_ = std::move(failure);
+  if (!failure_) failure_ = std::move(failure);
 }
 
 template <typename Step>

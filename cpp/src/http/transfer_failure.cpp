@@ -1,5 +1,5 @@
-// A sentence, a retry and an advice for each of libcurl's codes. Certificates are explained by
-// OpenSSL's result codes, or by the text where another TLS library is in use.
+// A sentence, a retry and an advice for each of libcurl's codes. Certificates are explained by the
+// words of the TLS library.
 #include "http/transfer_failure.hpp"
 
 #include <curl/curl.h>
@@ -71,35 +71,16 @@ Failure of_timeout(const TransferEnd& end) {
           true};
 }
 
-// The ways to log on that a proxy offers, such as "Negotiate or NTLM".
-std::string schemes(const TransferEnd& end) {
-  std::string names;
-  for (const auto& [bit, name] :
-       {std::pair(CURLAUTH_DIGEST, "Digest"), std::pair(CURLAUTH_NEGOTIATE, "Negotiate"),
-        std::pair(CURLAUTH_NTLM, "NTLM")}) {
-    const bool offered = (static_cast<unsigned long>(end.proxy_schemes) & bit) != 0;
-    if (offered) names += (names.empty() ? "" : " or ") + std::string(name);
-  }
-  return names;
-}
-
 Failure of_refusing_proxy(const TransferEnd& end) {
-  const std::string proxy = "the proxy " + end.proxy;
   const std::string status = " (" + std::to_string(end.proxy_status) + ")";
-  if (end.proxy_status != 407) {
-    return unconnected(end.proxy_status >= 500 ? Retry::always : Retry::never,
-                       proxy + " refused to connect to " + end.host + status, advice::proxy);
+  if (end.proxy_status == 407) {
+    return unconnected(Retry::never,
+                       "the proxy " + end.proxy + " requires a user name and password" + status,
+                       advice::proxy_login);
   }
-  const bool basic = (static_cast<unsigned long>(end.proxy_schemes) & CURLAUTH_BASIC) != 0;
-  const std::string others = schemes(end);
-  if (basic || others.empty()) {
-    return unconnected(Retry::never, proxy + " requires a user name and password" + status,
-                       advice::proxy);
-  }
-  return unconnected(
-      Retry::never,
-      proxy + " requires " + others + " to log on" + status + ", of which this client has none",
-      advice::proxy_login);
+  return unconnected(end.proxy_status >= 500 ? Retry::always : Retry::never,
+                     "the proxy " + end.proxy + " refused to connect to " + end.host + status,
+                     advice::proxy);
 }
 
 Failure of_certificate(const TransferEnd& end) {
@@ -109,25 +90,12 @@ Failure of_certificate(const TransferEnd& end) {
         "no trusted connection to " + peer(end) + ": the server's certificate " + why + aside,
         help);
   };
-  // OpenSSL's X509_V_ERR numbers, which are part of its ABI; other libraries only give text.
-  constexpr long not_yet_valid = 9;
-  constexpr long has_expired = 10;
-  constexpr long self_signed = 18;
-  constexpr long no_first_signature = 21;  // the numbers between are other kinds of no issuer
-  constexpr long wrong_host = 62;
-  const long result = end.verify_result;
-  if (result == not_yet_valid || mentions(end.detail, {"not yet valid"})) {
-    return refused("is not yet valid", advice::clock);
-  }
-  if (result == has_expired || mentions(end.detail, {"expired"})) {
-    return refused("has expired", advice::clock);
-  }
-  if (result == wrong_host ||
-      mentions(end.detail, {"subject name", "common name", "match", "not valid for", "hostname"})) {
+  if (mentions(end.detail, {"not yet valid"})) return refused("is not yet valid", advice::clock);
+  if (mentions(end.detail, {"expired"})) return refused("has expired", advice::clock);
+  if (mentions(end.detail, {"subject name", "common name", "match", "not valid for", "hostname"})) {
     return refused("is for another host", advice_for_peer(end, advice::base_url));
   }
-  if ((result >= self_signed && result <= no_first_signature) ||
-      mentions(end.detail, {"self", "issuer", "unknown", "unable to get"})) {
+  if (mentions(end.detail, {"self", "issuer", "unknown", "unable to"})) {
     return refused("is signed by an authority that is not trusted here", advice::ca_file);
   }
   return refused("was refused", advice::report);
@@ -161,7 +129,9 @@ Failure of_broken_connection(const TransferEnd& end) {
   return damaged("the connection to " + peer(end) + " broke " + phase(end) + because(end));
 }
 
-Failure explained(const TransferEnd& end) {
+}  // namespace
+
+Failure failure_of(const TransferEnd& end) {
   // By number, since the headers that this is compiled with may be older than the library in use.
   constexpr int curle_too_large = 100;  // since libcurl 8.6
   // libcurl's code of a refused tunnel was RECV_ERROR, and is COULDNT_CONNECT in newer versions.
@@ -189,12 +159,6 @@ Failure explained(const TransferEnd& end) {
           advice::proxy);
 
     case CURLE_PEER_FAILED_VERIFICATION: return of_certificate(end);
-    case CURLE_ABORTED_BY_CALLBACK:
-      return untrusted(
-          "no trusted connection to " + peer(end) +
-              ": the server's certificate names no host or address as its Subject Alternative "
-              "Name, and a Common Name does not count",
-          advice::base_url);
     case CURLE_SSL_CACERT_BADFILE: {
       const std::string file = end.ca_file.empty() ? "" : " in " + end.ca_file;
       return untrusted("cannot read the CA certificates" + file + because(end), advice::ca_file);
@@ -224,14 +188,6 @@ Failure explained(const TransferEnd& end) {
       return malformed("out of memory, or a header line longer than 100 kB" + because(end));
     default: return malformed("the transfer failed" + because(end));
   }
-}
-
-}  // namespace
-
-Failure failure_of(const TransferEnd& end) {
-  Failure failure = explained(end);
-  failure.bytes_received = end.received;
-  return failure;
 }
 
 Failure damaged(std::string message) {

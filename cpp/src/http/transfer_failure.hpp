@@ -22,9 +22,7 @@ struct TransferEnd {
   Phase phase = Phase::lookup;
   bool at_proxy = false;  // the proxy had not connected to the host
   bool past_deadline = false;
-  long verify_result = 0;  // OpenSSL's, of the certificate
-  long proxy_status = 0;   // of the CONNECT
-  long proxy_schemes = 0;  // that the proxy offers to log on with: libcurl's bits
+  long proxy_status = 0;  // of the CONNECT
   std::int64_t max_body = 0;
   std::int64_t received = 0;
 };

@@ -13,72 +13,6 @@
 #include "support/failing_memory.hpp"
 
 using namespace tradingdata;
-using detail::CallState;
-using detail::PendingCall;
-using detail::PendingCalls;
-
-namespace {
-
-TimePoint at(int second) {
-  return TimePoint(std::chrono::seconds(second));
-}
-
-PendingCall& add(PendingCalls& calls, int started, int deadline) {
-  Call call;
-  call.started = at(started);
-  call.deadline = at(deadline);
-  return calls.add(call);
-}
-
-}  // namespace
-
-TEST_CASE("a call is due at the time of its state, whatever state it was in before") {
-  PendingCalls calls;
-  PendingCall& call = add(calls, 5, 60);
-  CHECK(calls.next_due(at(4)) == nullptr);
-  CHECK(calls.next_due(at(5)) == &call);
-  int second = 10;
-  for (const CallState from : {CallState::waiting, CallState::paced, CallState::in_flight}) {
-    for (const CallState to : {CallState::waiting, CallState::paced, CallState::in_flight}) {
-      calls.move(call, from, at(second));
-      calls.move(call, to, at(second + 1));
-      CHECK(call.state() == to);
-      CHECK(calls.in_flight() == (to == CallState::in_flight));
-      CHECK(calls.next_ready() == nullptr);
-      CHECK(calls.next_due(at(second)) == nullptr);
-      CHECK(calls.next_due(at(second + 1)) == &call);
-      CHECK(calls.next_event() == at(second + 1));
-      second += 2;
-    }
-  }
-  calls.remove(call);
-  CHECK(calls.empty());
-  CHECK(calls.in_flight() == 0);
-  CHECK(calls.next_event() == TimePoint::max());
-}
-
-TEST_CASE("of the ready calls, the one with the nearest deadline comes first, and is due then") {
-  PendingCalls calls;
-  PendingCall& later = add(calls, 0, 30);
-  PendingCall& sooner = add(calls, 0, 20);
-  PendingCall& waiting = add(calls, 0, 10);
-  calls.move(waiting, CallState::waiting, at(40));
-  calls.move(later, CallState::ready, at(30));
-  calls.move(sooner, CallState::ready, at(20));
-  CHECK(calls.next_ready() == &sooner);
-  CHECK(calls.next_due(at(19)) == nullptr);
-  CHECK(calls.next_due(at(20)) == &sooner);
-  calls.move(sooner, CallState::in_flight, at(50));
-  CHECK(calls.next_ready() == &later);
-  CHECK(calls.next_event() == at(30));
-  CHECK(calls.find(later.call.id) == &later);
-  calls.remove(later);
-  CHECK(calls.next_ready() == nullptr);
-  CHECK(calls.next_event() == at(40));
-}
-
-// The engine: quota, rate limit and room for calls.
-
 using namespace scripted;
 
 TEST_CASE("a long outage costs at most one request in ten more than the calls") {
@@ -147,11 +81,23 @@ TEST_CASE("a bounded number of calls is in flight, and the rest follow in order"
   bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   bench.open();
   for (int i = 0; i < 5; ++i) bench.engine->submit(bench.call());
+  bench.engine->pump(bench.world.now);
   CHECK(bench.script.sent.size() == 2);
   while (!bench.engine->idle()) bench.engine->pump(bench.world.now + seconds(1));
   CHECK(bench.script.sent.size() == 5);
   CHECK(bench.engine->take().outcomes.size() == 5);
-  CHECK(bench.options.stats->calls == 5);
+}
+
+TEST_CASE("a call for which there is no room ends at its deadline") {
+  Bench bench;
+  bench.options.max_in_flight = 1;
+  bench.script.reply = [](const Request&, int) { return response(200, "good", seconds(20)); };
+  bench.open();
+  bench.engine->submit(bench.call());
+  const Error error = bench.fail(bench.call(seconds(5)));
+  CHECK(std::string(error.what()).find("before the request was sent") != std::string::npos);
+  CHECK(error.elapsed == doctest::Approx(5));
+  CHECK(bench.script.sent.size() == 1);
 }
 
 TEST_CASE("what a consumer throws comes out as it is") {

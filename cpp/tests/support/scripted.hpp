@@ -41,7 +41,6 @@ inline Reply response(int status, std::string_view body, Duration after = millis
   Response response;
   response.status = status;
   response.body = Buffer(body);
-  response.bytes_received = static_cast<std::int64_t>(body.size());
   return {std::move(response), after};
 }
 

@@ -154,7 +154,7 @@ def client_of(given: Given, *cared: str, token: bool = True) -> Client:
     asked = {key: given[key] for key in ("timeout", *cared) if given[key]}
     client = Client(**{"on_retry": _remark_retry, **options, **asked})
     if token:
-        client._calls.tokens.require()
+        client._tokens.require()
     return client
 
 

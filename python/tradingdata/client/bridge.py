@@ -13,7 +13,6 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from .. import _core
-from .._util.waiting import ForkLock
 from ..errors import ClientClosedError
 
 if TYPE_CHECKING:
@@ -51,10 +50,6 @@ class LoopPort:
         if self._worker is None:
             raise ClientClosedError("the client is closed: make a new one")
         return self._worker
-
-    async def result(self, call: int, on_retry: RetryHook) -> Received:
-        """Waits for the result of a submitted call; cancels the call if the caller leaves."""
-        return (await self.watch(call, on_retry)).result()
 
     def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
         """Returns a future for the outcome; cancelling the future cancels the call."""
@@ -156,33 +151,24 @@ class LoopPorts:
 
     def __init__(self, core: _core.Client) -> None:
         self._core = core
-        self._changing = ForkLock()
         self._ports: dict[asyncio.AbstractEventLoop, LoopPort] = {}
 
     def of(self, loop: asyncio.AbstractEventLoop) -> LoopPort:
         """Returns the loop's port, creating one if it has none or after a fork."""
         port = self._ports.get(loop)
         if port is None or port.closed or port.process != os.getpid():
-            port, stale = self._changing.holding(lambda: self._renewed(loop))
-            for other in stale:
-                other.close(None)
+            self._close([other for other in list(self._ports) if other.is_closed()], None)
+            port = self._ports[loop] = LoopPort(loop, self._core)
         return port
-
-    def _renewed(self, loop: asyncio.AbstractEventLoop) -> tuple[LoopPort, list[LoopPort]]:
-        """Returns a new port for a loop, and those of loops that are closed."""
-        stale = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
-        port = self._ports[loop] = LoopPort(loop, self._core)
-        return port, stale
 
     def close(self, error: Exception | None) -> None:
         """Closes all ports."""
-        for port in self._changing.holding(self._emptied):
-            port.close(error)
+        self._close(list(self._ports), error)
 
-    def _emptied(self) -> list[LoopPort]:
-        ports = list(self._ports.values())
-        self._ports.clear()
-        return ports
+    def _close(self, loops: list[asyncio.AbstractEventLoop], error: Exception | None) -> None:
+        for loop in loops:
+            if (port := self._ports.pop(loop, None)) is not None:  # else another thread closes it
+                port.close(error)
 
 
 class LoopFlights:

@@ -1,4 +1,4 @@
-"""How both clients make a call: token, label, log, counts and display.
+"""What both clients share: how a call is made, its token, label and log; and their display.
 
 What waits for the service is a plan here (see ``waiting``), which ``Client`` runs and
 ``AsyncClient`` awaits. Lines of the log, in the logger ``tradingdata``, never contain a token, a
@@ -11,11 +11,10 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from copy import copy
 from datetime import datetime, tzinfo
 from datetime import time as clock_time
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from .. import _core
 from .._util.declarations import CALL_OF
@@ -42,6 +41,7 @@ from .options import (
     check_names,
     find_roots,
     hidden,
+    pem_of,
 )
 from .tokens import REFUSALS, Held, Source, late
 
@@ -61,30 +61,6 @@ def _logger() -> Logger:
     import logging
 
     return logging.getLogger("tradingdata")
-
-
-class ClientStats(NamedTuple):
-    """A client's counts since it was created.
-
-    Attributes:
-        calls: Number of finished calls, successful or not.
-        failures: Number of calls that ended with an error.
-        attempts: Number of requests sent.
-        retries: Number of attempts after the first of each call.
-        connections: Number of responses received over a new connection.
-        reused: Number of responses received over a kept-alive connection.
-        bytes_sent: Bytes sent on the wire, including headers.
-        bytes_received: Bytes received on the wire, including headers.
-    """
-
-    calls: int
-    failures: int
-    attempts: int
-    retries: int
-    connections: int
-    reused: int
-    bytes_sent: int
-    bytes_received: int
 
 
 class LocalFlights:
@@ -132,118 +108,6 @@ class LocalFlights:
             self.port.close()
 
 
-class Calls:
-    """Makes a client's calls: its account, token and deadline; converts responses to books.
-
-    Apart from the client, since looking up an attribute takes five times as long in a class that
-    explains the wrong ones.
-    """
-
-    # Makes a call of at most some seconds: its result, or what to await.
-    send: Callable[[str, float], Received | Awaitable[Received]]
-    # What carries the requests of a search of a record.
-    flights: Callable[[str], LocalFlights | LoopFlights]
-
-    def __init__(
-        self,
-        core: _core.Client,
-        tokens: Source,
-        account: str | None,
-        zone: tzinfo | None,
-        timeout: float,
-        on_retry: Callable[[Retry], object] | None,
-    ) -> None:
-        self.core = core
-        self.tokens = tokens
-        self.account = account
-        self.zone = zone
-        self._timeout = timeout
-        self._on_retry = on_retry
-
-    def response(self, record: str, timeout: float | None) -> Plan[Received]:
-        """Makes a call; if the service refuses the token, once more with a new one."""
-        deadline = time.monotonic() + self.budget(timeout)
-        tokens = self.tokens
-        try:
-            waited = not self.core.has_token
-            if waited:
-                if self.core.closed:  # before a token function is called to no purpose
-                    raise ClientClosedError("the client is closed: make a new one")
-                yield from tokens.get(deadline)
-            generation, renewed = tokens.generation, False
-            while True:
-                started = time.monotonic()
-                try:
-                    if started >= deadline:
-                        raise late(of_token=waited or renewed)
-                    response: Received = yield self.send(record, deadline - started)
-                except TradingDataError as error:
-                    self.log_end(record, time.monotonic() - started, error)
-                    if renewed or not isinstance(error, REFUSALS):
-                        raise
-                    renewed = yield from tokens.refresh(generation, deadline)
-                    if not renewed:
-                        raise
-                else:
-                    self.log_end(record, time.monotonic() - started, response[1])
-                    return response
-        except TradingDataError as error:
-            error.account = self.account
-            if tokens.is_of_sandbox:
-                error._received_at = error._served_at
-            raise
-
-    def budget(self, timeout: float | None) -> float:
-        """Seconds that a call may take."""
-        return self._timeout if timeout is None else seconds("timeout", timeout)
-
-    def retry_hook(self, record: str) -> RetryHook:
-        """Returns the function that is called before the core waits for another attempt."""
-
-        def report(attempt: int, reason: str, delay: float) -> None:
-            # The reason of a status may quote the service.
-            logged = reason.partition(": ")[0] if reason.startswith("HTTP ") else reason
-            self._log(
-                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, logged, delay
-            )
-            if self._on_retry is not None:
-                self._on_retry(Retry(CALL_OF[record], self.account, attempt, reason, delay))
-
-        return report
-
-    def log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
-        """Logs the status or the error with which a call ended.
-
-        Of an error about a response, only the status: its message may quote the service, which may
-        name the account.
-        """
-        if isinstance(end, TradingDataError):
-            quotes = isinstance(end, (StatusError, ServiceError, DecodeError))
-            text = f"HTTP {end.status_code}" if quotes else str(end)
-            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, text)
-        else:
-            self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
-
-    def _log(self, level: int, record: str, text: str, *values: object) -> None:
-        # A program that never imported logging has no handler: do not make it pay for the import.
-        if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
-            label = "" if self.account is None else f" [{self.account}]"
-            logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
-
-    def received(self, kind: type[AnyBook], result: Received) -> AnyBook:
-        """Converts a response to a book."""
-        rows, status, attempts, elapsed, received_at, served_at = result
-        if self.tokens.is_of_sandbox and served_at is not None:
-            # The clock of the simulated day has seconds, and may be stopped: two fetches within one
-            # stay two, in their order. Its fraction is that of ten minutes of this machine's clock.
-            wall = received_at
-            passed = wall.minute % 10 * 60 + wall.second + wall.microsecond / 1e6
-            received_at = served_at.replace(microsecond=int(passed / 600 * 1e6))
-        facts = self.account, status, attempts, elapsed, received_at, served_at
-        book = kind._received(rows, partial(Response, rows, *facts))
-        return book if self.zone is None else book.localize(self.zone)
-
-
 _INSTEAD = {
     "trade_book()": "trades get_trades tradebook fills get_trade_book",
     "order_book()": "orders get_orders orderbook get_order_book",
@@ -281,24 +145,30 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
 
     _not_copied = "its token must not leave it"
     _token_source: ClassVar[type[Source]]
-    _calls_of: ClassVar[type[Calls]]
+    # Makes a call of at most some seconds: its result, or what to await.
+    _send: Callable[[str, float], Received | Awaitable[Received]]
+    # What carries the requests of a search of a record.
+    _flights: Callable[[str], LocalFlights | LoopFlights]
     _book: Callable[..., Any]
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
-        account, on_retry, zone = (options.pop(name) for name in ("account", "on_retry", "tz"))
+        self._account, self._on_retry, self._zone = (
+            options.pop(name) for name in ("account", "on_retry", "tz")
+        )
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
         roots = folders = ""
         if not base_url.value.lower().startswith("http:"):
             roots, folders = find_roots(ca_file, trust_env=options["trust_env"])
-        core = _core.Client(
+        self._timeout = options["timeout"]
+        self._core = _core.Client(
             base_url=base_url.value,
             proxy=proxy.value,
             ca_file=roots,
+            ca_pem=pem_of(roots),
             ca_folders=folders,
             **options,
         )
-        tokens = self._token_source(core, token)
-        self._calls = self._calls_of(core, tokens, account, zone, options["timeout"], on_retry)
+        self._tokens = self._token_source(self._core, token)
 
     @classmethod
     def from_profile(cls, name: str | None = None, **options: Any) -> Self:
@@ -329,17 +199,17 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     @property
     def base_url(self) -> str:
         """URL of the service."""
-        return self._calls.core.base_url
+        return self._core.base_url
 
     @property
     def account(self) -> str | None:
         """Label of the account; never sent."""
-        return self._calls.account
+        return self._account
 
     @property
     def tz(self) -> tzinfo | None:
         """Time zone of the times in the books; ``None`` if they are naive."""
-        return self._calls.zone
+        return self._zone
 
     @property
     def access_token(self) -> Token:
@@ -350,31 +220,26 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     def access_token(self, token: Token) -> None:
         replacement = Held(token)
         token = cast("Token", None)  # error reporters print the local variables of a traceback
-        self._calls.tokens.assign(replacement)
-
-    @property
-    def stats(self) -> ClientStats:
-        """Counts of calls, attempts, connections and bytes since the client was created."""
-        return ClientStats(**self._calls.core.stats())
+        self._tokens.assign(replacement)
 
     @property
     def closed(self) -> bool:
         """Whether the client has been closed."""
-        return self._calls.core.closed
+        return self._core.closed
 
     def _under(self, label: str) -> Self:
         """Returns the same client, its connections and token, with another label of the account."""
         relabelled = object.__new__(type(self))
-        vars(relabelled).update(vars(self), _calls=copy(self._calls))
-        relabelled._calls.account = label
+        vars(relabelled).update(vars(self))
+        relabelled._account = label
         return relabelled
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        if not hasattr(self, "_calls"):
+        if not hasattr(self, "_tokens"):
             return f"<{name}, not initialised>"  # in a traceback, while __init__ fails
         account = f", account={self.account!r}" if self.account is not None else ""
-        token = "with a token" if self._calls.tokens.known else "without a token"
+        token = "with a token" if self._tokens.known else "without a token"
         return f"<{name} {self.base_url}{account}, {'closed' if self.closed else token}>"
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
@@ -402,3 +267,86 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
             lambda: self.closed,
         )
         return poll, state, rules
+
+    def _response(self, record: str, timeout: float | None) -> Plan[Received]:
+        """Makes a call; if the service refuses the token, once more with a new one."""
+        deadline = time.monotonic() + self._budget(timeout)
+        tokens = self._tokens
+        try:
+            waited = not self._core.has_token
+            if waited:
+                if self._core.closed:  # before a token function is called to no purpose
+                    raise ClientClosedError("the client is closed: make a new one")
+                yield from tokens.get(deadline)
+            generation, renewed = tokens.generation, False
+            while True:
+                started = time.monotonic()
+                try:
+                    if started >= deadline:
+                        raise late(of_token=waited or renewed)
+                    response: Received = yield self._send(record, deadline - started)
+                except TradingDataError as error:
+                    self._log_end(record, time.monotonic() - started, error)
+                    if renewed or not isinstance(error, REFUSALS):
+                        raise
+                    renewed = yield from tokens.refresh(generation, deadline)
+                    if not renewed:
+                        raise
+                else:
+                    self._log_end(record, time.monotonic() - started, response[1])
+                    return response
+        except TradingDataError as error:
+            error.account = self._account
+            if tokens.is_of_sandbox:
+                error._received_at = error._served_at
+            raise
+
+    def _budget(self, timeout: float | None) -> float:
+        """Seconds that a call may take."""
+        return self._timeout if timeout is None else seconds("timeout", timeout)
+
+    def _retry_hook(self, record: str) -> RetryHook:
+        """Returns the function that is called before the core waits for another attempt."""
+
+        def report(attempt: int, reason: str, delay: float) -> None:
+            # The reason of a status may quote the service.
+            logged = reason.partition(": ")[0] if reason.startswith("HTTP ") else reason
+            self._log(
+                _INFO, record, "attempt %d failed (%s), again in %.2f s", attempt, logged, delay
+            )
+            if self._on_retry is not None:
+                self._on_retry(Retry(CALL_OF[record], self._account, attempt, reason, delay))
+
+        return report
+
+    def _log_end(self, record: str, elapsed: float, end: int | TradingDataError) -> None:
+        """Logs the status or the error with which a call ended.
+
+        Of an error about a response, only the status: its message may quote the service, which may
+        name the account.
+        """
+        if isinstance(end, TradingDataError):
+            quotes = isinstance(end, (StatusError, ServiceError, DecodeError))
+            text = f"HTTP {end.status_code}" if quotes else str(end)
+            self._log(_INFO, record, "%s in %.3f s: %s", type(end).__name__, elapsed, text)
+        else:
+            self._log(_DEBUG, record, "%s in %.3f s", end, elapsed)
+
+    def _log(self, level: int, record: str, text: str, *values: object) -> None:
+        # A program that never imported logging has no handler: do not make it pay for the import.
+        if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
+            label = "" if self._account is None else f" [{self._account}]"
+            logger.log(level, f"%s%s: {text}", CALL_OF[record], label, *values)
+
+    def _received(self, kind: type[AnyBook], result: Received) -> AnyBook:
+        """Converts a response to a book."""
+        rows, status, attempts, elapsed, received_at, served_at = result
+        if self._tokens.is_of_sandbox and served_at is not None:
+            # The clock of the simulated day has seconds, and may be stopped: two fetches within one
+            # stay two, in their order. Its fraction is that of ten minutes of this machine's clock.
+            wall = received_at
+            passed = wall.minute % 10 * 60 + wall.second + wall.microsecond / 1e6
+            received_at = served_at.replace(microsecond=int(passed / 600 * 1e6))
+        facts = self._account, status, attempts, elapsed, received_at, served_at
+        book = kind._received(rows, partial(Response, rows, *facts))
+        return book if self._zone is None else book.localize(self._zone)

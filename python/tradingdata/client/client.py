@@ -1,6 +1,6 @@
 """Both clients: ``Client``, and ``AsyncClient`` with the same methods, awaited.
 
-How a call is made is in ``calls``; transport, retries and decoding are in the C++ core.
+What they share is in ``calls``; transport, retries and decoding are in the C++ core.
 """
 
 from __future__ import annotations
@@ -22,35 +22,19 @@ from ..errors import ClientClosedError
 from ..table.rows import Stock
 from ..watch.polling import AsyncWatch, Watch
 from ..watch.updates import KnownOrders, KnownTrades, OrderUpdate, TradeUpdate
-from .calls import BaseClient, Calls, LocalFlights
+from .calls import BaseClient, LocalFlights
 from .lookup import lookup
 from .paging import SearchOptions
 from .search import KEYWORDS, AsyncSearchPager, SearchPager
 from .tokens import AsyncTokenSource, Held, TokenSource
 
 if TYPE_CHECKING:
-    from .bridge import LoopFlights, LoopPorts
+    from .bridge import LoopFlights
 
 Token = str | Callable[[], str]
 AsyncToken = Token | Callable[[], Awaitable[str]]
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
-
-
-class _BlockingCalls(Calls):
-    def flights(self, record: str) -> LocalFlights:
-        return LocalFlights(self.core, self.retry_hook(record))
-
-    def send(self, record: str, seconds: float) -> Received:
-        flights = self.flights(record)
-        try:
-            sent = flights.port.submit_book(record, seconds, self.account or "")
-            while not flights.has_ended(sent):
-                flights.wait(sent)
-            return flights.result(sent)
-        except BaseException:
-            flights.close()  # a traceback would keep it, and with it what is in flight
-            raise
 
 
 @method_keywords(KEYWORDS)
@@ -66,7 +50,6 @@ class Client(BaseClient["Token"]):
     """
 
     _token_source = TokenSource
-    _calls_of = _BlockingCalls
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """Returns the account's executed trades (service: "Trade book"), in the service's order.
@@ -126,7 +109,7 @@ class Client(BaseClient["Token"]):
         """
         from .snapshot import snapshot
 
-        return run(snapshot(self._calls, self._book, timeout, pause, call))
+        return run(snapshot(self, timeout, pause, call))
 
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with exactly this NSE symbol, BSE code or ISIN, ignoring case.
@@ -147,7 +130,7 @@ class Client(BaseClient["Token"]):
             StockNotFoundError: No stock matches, or several companies do: use ``search`` and
                 choose. ``nearest`` has the names of the first stocks found.
         """
-        return run(lookup(self._calls, identifier, timeout))
+        return run(lookup(self, identifier, timeout))
 
     def search(
         self,
@@ -188,7 +171,7 @@ class Client(BaseClient["Token"]):
         Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
         """
         arguments = query, page_size, start_page, max_items, prefetch, progress, timeout
-        return SearchPager(self._calls, SearchOptions(*arguments))
+        return SearchPager(self, SearchOptions(*arguments))
 
     def watch_orders(
         self,
@@ -269,7 +252,7 @@ class Client(BaseClient["Token"]):
 
         Safe to call more than once.
         """
-        self._calls.core.close()
+        self._core.close()
 
     def __enter__(self) -> Self:
         return self
@@ -278,24 +261,21 @@ class Client(BaseClient["Token"]):
         self.close()
 
     def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
-        calls = self._calls
-        return calls.received(kind, run(calls.response(kind._record, timeout)))
+        return self._received(kind, run(self._response(kind._record, timeout)))
 
+    def _flights(self, record: str) -> LocalFlights:
+        return LocalFlights(self._core, self._retry_hook(record))
 
-class _AwaitedCalls(Calls):
-    ports: LoopPorts
-
-    def flights(self, record: str) -> LoopFlights:
-        from .bridge import LoopFlights
-
-        return LoopFlights(self.ports, self.retry_hook(record))
-
-    def send(self, record: str, seconds: float) -> Awaitable[Received]:
-        from asyncio import get_running_loop
-
-        port = self.ports.of(get_running_loop())
-        sent = port.worker.submit_book(record, seconds, self.account or "")
-        return port.result(sent, self.retry_hook(record))
+    def _send(self, record: str, seconds: float) -> Received:
+        flights = self._flights(record)
+        try:
+            sent = flights.port.submit_book(record, seconds, self._account or "")
+            while not flights.has_ended(sent):
+                flights.wait(sent)
+            return flights.result(sent)
+        except BaseException:
+            flights.close()  # a traceback would keep it, and with it what is in flight
+            raise
 
 
 class AsyncClient(BaseClient["AsyncToken"]):
@@ -311,16 +291,14 @@ class AsyncClient(BaseClient["AsyncToken"]):
     """
 
     _token_source = AsyncTokenSource
-    _calls_of = _AwaitedCalls
-    _calls: _AwaitedCalls
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
         from .bridge import LoopPorts
 
         super()._open(token, options)
-        self._calls.ports = LoopPorts(self._calls.core)
+        self._ports = LoopPorts(self._core)
         # A client that is garbage-collected without aclose() must not leave a thread running.
-        weakref.finalize(self, self._calls.ports.close, None).atexit = False
+        weakref.finalize(self, self._ports.close, None).atexit = False
 
     async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """Returns the account's executed trades; see ``Client.trade_book``."""
@@ -336,11 +314,11 @@ class AsyncClient(BaseClient["AsyncToken"]):
 
         from .snapshot import snapshot
 
-        return await run_async(snapshot(self._calls, self._book, timeout, sleep, to_thread))
+        return await run_async(snapshot(self, timeout, sleep, to_thread))
 
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        return await run_async(lookup(self._calls, identifier, timeout))
+        return await run_async(lookup(self, identifier, timeout))
 
     @keywords(KEYWORDS)
     def search(
@@ -356,7 +334,7 @@ class AsyncClient(BaseClient["AsyncToken"]):
     ) -> AsyncSearchPager:
         """Returns the stocks of a search, for ``async for``; see ``Client.search``."""
         arguments = query, page_size, start_page, max_items, prefetch, progress, timeout
-        return AsyncSearchPager(self._calls, SearchOptions(*arguments))
+        return AsyncSearchPager(self, SearchOptions(*arguments))
 
     def watch_orders(
         self,
@@ -388,8 +366,8 @@ class AsyncClient(BaseClient["AsyncToken"]):
 
         Safe to call more than once.
         """
-        self._calls.core.close()
-        self._calls.ports.close(
+        self._core.close()
+        self._ports.close(
             ClientClosedError("the client was closed while the call was under way: make a new one")
         )
 
@@ -400,5 +378,16 @@ class AsyncClient(BaseClient["AsyncToken"]):
         await self.aclose()
 
     async def _book(self, kind: type[AnyBook], timeout: float | None) -> AnyBook:
-        calls = self._calls
-        return calls.received(kind, await run_async(calls.response(kind._record, timeout)))
+        return self._received(kind, await run_async(self._response(kind._record, timeout)))
+
+    def _flights(self, record: str) -> LoopFlights:
+        from .bridge import LoopFlights
+
+        return LoopFlights(self._ports, self._retry_hook(record))
+
+    async def _send(self, record: str, seconds: float) -> Received:
+        from asyncio import get_running_loop
+
+        port = self._ports.of(get_running_loop())
+        sent = port.worker.submit_book(record, seconds, self._account or "")
+        return (await port.watch(sent, self._retry_hook(record))).result()

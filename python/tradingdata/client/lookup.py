@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from .._core import printable
 from .._util.validate import words
 from .._util.waiting import Plan
 from ..errors import StockNotFoundError
 from ..table.rows import Stock
-from .calls import Calls
+from .calls import BaseClient
 from .paging import KINDS, SearchOptions, as_listed, short_repr
 from .search import SearchPager
 
@@ -22,11 +23,11 @@ ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 TAKES = "an NSE symbol, a BSE code or an ISIN"
 
 
-def lookup(calls: Calls, identifier: str, timeout: float | None) -> Plan[Stock]:
+def lookup(client: BaseClient[Any], identifier: str, timeout: float | None) -> Plan[Stock]:
     """The plan of ``stock``: looks page by page, ignoring case and surrounding spaces."""
     wanted = as_listed(words("identifier", identifier, takes=TAKES)).upper()
-    within = calls.budget(timeout)
-    reader = SearchPager(calls, SearchOptions(wanted, prefetch=0))._begin(within=within)
+    within = client._budget(timeout)
+    reader = SearchPager(client, SearchOptions(wanted, prefetch=0))._begin(within=within)
     first: list[Stock] = []
     subject = "no stock"
     try:
@@ -37,7 +38,7 @@ def lookup(calls: Calls, identifier: str, timeout: float | None) -> Plan[Stock]:
                 ]
                 if len({_company(stock) for stock in matches}) > 1:
                     problem = f"{len(matches)} stocks have the {kind} {short_repr(wanted)}"
-                    raise _error(calls.account, problem, matches)
+                    raise _error(client.account, problem, matches)
                 if matches:
                     return copy.copy(matches[0])  # a copy does not keep the page alive
             first += page[: MOST_NAMES - len(first)]
@@ -50,7 +51,7 @@ def lookup(calls: Calls, identifier: str, timeout: float | None) -> Plan[Stock]:
     if ISIN.fullmatch(wanted):
         rest = "the search finds names, NSE symbols and BSE codes: pass the symbol or the code"
     problem = f"{subject} has the NSE symbol, BSE code or ISIN {short_repr(wanted)}"
-    raise _error(calls.account, problem, first, rest)
+    raise _error(client.account, problem, first, rest)
 
 
 def _error(

@@ -7,7 +7,9 @@ An option is declared here and nowhere else in Python: in the signature, in ``Ar
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import tzinfo
 from functools import wraps
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
@@ -29,6 +31,7 @@ _SYSTEM_FILES = (
     "/etc/ssl/cert.pem",  # macOS, BSD
 )
 _VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+_MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 
 
 def find_roots(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> tuple[str, str]:
@@ -73,6 +76,24 @@ def _file_of_roots(file: str | os.PathLike[str], source: str) -> str:
             "that you trust as `ca_file` or in SSL_CERT_FILE"
         )
     return path
+
+
+def pem_of(file: str) -> str:
+    """Returns a file of roots as PEM if libcurl cannot read it itself, else ``""``.
+
+    Windows exports certificates as DER, and text as UTF-16 or with a byte order mark. What cannot
+    be read is left to libcurl, which says why.
+    """
+    with suppress(OSError), open(file, "rb") as opened:
+        content = opened.read()
+        if content.startswith(b"\x30"):  # an ASN.1 sequence
+            from ssl import DER_cert_to_PEM_cert
+
+            return DER_cert_to_PEM_cert(content)
+        for mark, coding in _MARKS.items():
+            if content.startswith(mark):
+                return content.decode(coding, "replace")
+    return ""
 
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"

@@ -19,7 +19,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from .._util.declarations import kinds_of
@@ -38,7 +38,7 @@ from ..errors import (
     TradingDataError,
     warn_user,
 )
-from .calls import Calls
+from .calls import BaseClient
 
 if TYPE_CHECKING:
     from .._core import Slice
@@ -349,18 +349,20 @@ class SearchPass:
         requests: Number of requests sent.
     """
 
-    def __init__(self, calls: Calls, options: SearchOptions, within: float = math.inf) -> None:
-        self._calls = calls
+    def __init__(
+        self, client: BaseClient[Any], options: SearchOptions, within: float = math.inf
+    ) -> None:
+        self._client = client
         self._options = options
         self._until = time.monotonic() + within
-        self._flights = calls.flights("Stock")
+        self._flights = client._flights("Stock")
         self.paging = Paging(options.page_size, options.start_page, options.max_items)
         title = f"search {short_repr(options.query)}"
         self._bar = progress_bar(title, "stocks", enabled=options.progress)
         self.page = self._following = options.start_page
         self.pages = self.items = self.requests = 0
         self._in_flight: dict[PageRequest, Sent] = {}
-        self._received: dict[int, bytes] = {}  # the pages yielded, packed, for an error
+        self._received: dict[int, StockList] = {}  # the pages yielded, for an error
         self._rows: Iterator[Stock] = iter(())  # of the latest page, for a reader of rows
         self._warned = self._closed = False
         self._turn: dict[str, object] = {}  # identifies the reader that is waiting, if any
@@ -379,9 +381,10 @@ class SearchPass:
                 self._turn = {}
                 return None
             stocks = self._stocks_of(page)
-            packed, rows, items = _packed(stocks), iter(stocks), self.items + len(stocks)
+            rows, items = iter(stocks), self.items + len(stocks)
+            kept = stocks._taken(list(range(len(stocks))))  # without the response
             # No interrupt comes between these, since they call nothing.
-            self.paging.page, self._received[page.number], self._rows = None, packed, rows
+            self.paging.page, self._received[page.number], self._rows = None, kept, rows
             self.pages, self.items, self._following = self.pages + 1, items, page.following
             self.page, self._turn = page.number if by_row else page.following, {}
         except BaseException:
@@ -452,7 +455,7 @@ class SearchPass:
             self.paging.receive(error.with_traceback(None))
         else:
             _, status, _, elapsed, *_ = received
-            self._calls.log_end("Stock", elapsed, status)
+            self._client._log_end("Stock", elapsed, status)
             self.paging.receive(received)
 
     def _send(self) -> None:
@@ -474,11 +477,11 @@ class SearchPass:
             raise DeadlineError(
                 "the deadline passed before the search ended: pass a longer `timeout`"
             )
-        return min(left, self._calls.budget(self._options.timeout))
+        return min(left, self._client._budget(self._options.timeout))
 
     def _stocks_of(self, page: Page) -> StockList:
         table, *_ = page.received
-        response = Response(table, self._calls.account, *page.received[1:])
+        response = Response(table, self._client.account, *page.received[1:])
         stocks = StockList._received(table, response)
         if len(page.rows) != len(stocks):
             stocks = stocks._taken(page.rows)
@@ -487,8 +490,8 @@ class SearchPass:
 
     def _failed(self, error: TradingDataError) -> TradingDataError:
         """Adds to an error the stocks received before it, and where to resume."""
-        error.account = self._calls.account
-        error.received = concat([StockList(), *map(_unpacked, self._received.values())])
+        error.account = self._client.account
+        error.received = concat([StockList(), *self._received.values()])
         if error.page is None:
             error.page = self._following
         if self._received and not isinstance(error, PaginationError):
@@ -497,23 +500,8 @@ class SearchPass:
                 f"`error.received` has the {counted(len(error.received), 'stock')} before it; "
                 f"resume with start_page={error.page}, page_size={error.page_size}"
             )
-        self._calls.log_end("Stock", error.elapsed, error)
+        self._client._log_end("Stock", error.elapsed, error)
         if self.paging.ended:
             self._flights.close()
             self._bar.close()
         return error
-
-
-def _packed(stocks: StockList) -> bytes:
-    """Packs stocks without their response: they take a tenth of the memory."""
-    from pickle import dumps
-    from zlib import compress
-
-    return compress(dumps(stocks._taken(list(range(len(stocks))))), 1)
-
-
-def _unpacked(packed: bytes) -> StockList:
-    from pickle import loads
-    from zlib import decompress
-
-    return cast("StockList", loads(decompress(packed)))

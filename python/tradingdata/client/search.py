@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Generic, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._util import waiting
 from .._util.optional_imports import require_bar
@@ -14,7 +14,7 @@ from ..books.book import StockList, concat
 from ..display import counted
 from ..errors import ClientClosedError, DataWarning
 from ..table.rows import Stock
-from .calls import Calls
+from .calls import BaseClient
 from .paging import DEFAULT_SIZE, SearchOptions, SearchPass, short_repr
 
 Item = TypeVar("Item")
@@ -108,20 +108,20 @@ class _Pager(NoNewAttributes, NotCopied):
 
     _not_copied = "make another one with client.search()"
 
-    def __init__(self, calls: Calls, options: SearchOptions) -> None:
+    def __init__(self, client: BaseClient[Any], options: SearchOptions) -> None:
         self._options = options = options.checked()
         if options.progress:
             require_bar()
-        if calls.core.closed:
+        if client.closed:
             raise ClientClosedError("the client is closed: make a new one")
-        self._calls = calls
+        self._client = client
         self._latest: SearchPass | None = None
 
     def _begin(self, most: int | None = None, within: float = math.inf) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._options.max_items) if cap is not None]
         options = self._options._replace(max_items=min(caps, default=None))
-        self._latest = begun = SearchPass(self._calls, options, within)
+        self._latest = begun = SearchPass(self._client, options, within)
         return begun  # not the latest, if another thread has begun its own
 
     def _read(self, most: int | None = None) -> Plan[StockList]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, date
+from typing import Any
 
 from .._util.declarations import RECORDS
 from .._util.waiting import Plan
 from ..analysis.reconciliation import Reconciliation, compared
 from ..books.book import AnyBook, Books, OrderBook, TradeBook
 from ..errors import BooksDisagreeError
-from .calls import Calls
+from .calls import BaseClient
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each repetition
 _LEAST_TIME = 0.001  # seconds; a call that starts too late then fails with a DeadlineError
@@ -26,8 +27,7 @@ _NAMED = 3  # number of orders listed in an error message
 
 
 def snapshot(
-    calls: Calls,
-    request: Callable[..., object],
+    client: BaseClient[Any],
     timeout: float | None,
     pause: Callable[[float], object],
     compute: Callable[..., object],
@@ -38,18 +38,17 @@ def snapshot(
     is requested again, until the books agree or the time is up.
 
     Args:
-        calls: The client's calls.
-        request: Requests a book, within some seconds.
+        client: Requests the books.
         timeout: Seconds for everything; None for the client's.
         pause: Waits.
         compute: Calls a function with arguments; for large books, it takes long enough to block an
             event loop.
     """
-    deadline = time.monotonic() + calls.budget(timeout)
+    deadline = time.monotonic() + client._budget(timeout)
 
     def fetched(kind: type[AnyBook], wait: float = 0.0) -> Plan[AnyBook]:
         yield pause(wait)
-        book: AnyBook = yield request(kind, max(deadline - time.monotonic(), _LEAST_TIME))
+        book: AnyBook = yield client._book(kind, max(deadline - time.monotonic(), _LEAST_TIME))
         return book
 
     trades = yield from fetched(TradeBook)
@@ -67,7 +66,7 @@ def snapshot(
             orders = yield from fetched(OrderBook, 0.0 if trades_behind else wait)
         apart, trades_behind, orders_behind = yield compute(gaps_between, orders, trades)
     if apart:
-        raise _disagreement(Books(orders, trades), apart, calls.account)
+        raise _disagreement(Books(orders, trades), apart, client.account)
     return Books(orders, trades)
 
 

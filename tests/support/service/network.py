@@ -80,10 +80,6 @@ class Authority:
         self._ca.configure_trust(context)
         return context
 
-    def common_name_only(self, host: str) -> ssl.SSLContext:
-        """Serve with a certificate that names `host` as its Common Name and nowhere else."""
-        return _context(self._ca.issue_cert("me@example.test", common_name=host))
-
     def old_tls(self) -> ssl.SSLContext:
         """Serve TLS 1.1 and nothing newer; RuntimeError where OpenSSL has none."""
         if not ssl.HAS_TLSv1_1:
