@@ -59,7 +59,7 @@ OWNERS = {
     "books": [book, order_book, stock_list, book[0], order_book[0], stock_list[0]],
     "results": results,
     "services": [
-        accounts, client, async_client, client.search("x"), async_client.search("x"), client.stats,
+        accounts, client, async_client, client.search("x"), async_client.search("x"),
         archive,
     ],
 }
