@@ -64,7 +64,9 @@ def test_the_compiled_fields_are_those_of_the_service_document(record: str) -> N
 
 
 # What the core may use that is not of the standard library, and where.
-OF_SYSTEMS = r"(sys|netinet)/\w+|(unistd|poll|fcntl|pthread|x?locale|stdlib|windows|win\w+2|ws2\w+)"
+OF_SYSTEMS = (
+    r"(arpa|sys|netinet)/\w+|(unistd|poll|fcntl|pthread|x?locale|stdlib|windows|win\w+2|ws2\w+)"
+)
 FOREIGN = {
     r"base/simd.hpp": r"emmintrin|arm_neon",
     r"compute/exact.hpp": r"__msvc_int128",  # the integers of 128 bits of MSVC's library

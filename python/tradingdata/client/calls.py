@@ -48,8 +48,6 @@ from .tokens import REFUSALS, Held, Source, late
 if TYPE_CHECKING:
     from logging import Logger
 
-    from .bridge import LoopFlights
-
 _DEBUG, _INFO = 10, 20  # levels of the logging module
 # Seconds of a sleep that gevent and eventlet replace, so that other greenlets have their turn. With
 # 0, gevent would run callbacks only, and neither timers nor sockets.
@@ -148,7 +146,7 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     # Makes a call of at most some seconds: its result, or what to await.
     _send: Callable[[str, float], Received | Awaitable[Received]]
     # What carries the requests of a search of a record.
-    _flights: Callable[[str], LocalFlights | LoopFlights]
+    _flights: Callable[[str], Any]
     _book: Callable[..., Any]
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
