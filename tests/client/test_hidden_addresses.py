@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import pickle
 import traceback
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,11 +92,3 @@ def test_an_unreadable_proxy_is_an_error_of_the_client(
         call(BASE, **options)
     source = "proxy " if where == "proxy" else "the environment's https_proxy (or all_proxy) "
     assert str(caught.value).startswith(source)
-
-
-def test_the_list_of_profiles_shows_none(profiles: Path, run: Any) -> None:
-    pytest.importorskip("click")
-    profiles.write_text(f'[desk1]\nbase_url = "https://desk:{SECRET}@api.example.test"\n')
-    done = run("profiles")
-    assert "api.example.test" in done.text
-    assert SECRET not in done.text

@@ -150,9 +150,9 @@ class BaseClient(NoNewAttributes, NotCopied, ClientOptions[Token]):
     _book: Callable[..., Any]
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
-        self._account, self._on_retry, self._zone = (
-            options.pop(name) for name in ("account", "on_retry", "tz")
-        )
+        self._account: str | None = options.pop("account")
+        self._zone: tzinfo | None = options.pop("tz")
+        self._on_retry: Callable[[Retry], object] | None = options.pop("on_retry")
         base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
         roots = folders = ""
         if not base_url.value.lower().startswith("http:"):
