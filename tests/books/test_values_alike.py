@@ -12,10 +12,7 @@ import warnings
 from decimal import Decimal
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -123,42 +120,6 @@ def number_arrays() -> dict[str, pa.Array]:
     return arrays
 
 
-def polars_columns() -> dict[str, pl.Series]:
-    time = dt.datetime(2026, 11, 20, 9, 15, 3, 250_000)
-    columns = {
-        "String": pl.Series(TEXTS),
-        "Categorical": pl.Series(["NSE", "BSE", None, "7"], dtype=pl.Categorical),
-        "Enum": pl.Series(["NSE", None, "7"], dtype=pl.Enum(["7", "NSE"])),
-        "Decimal": pl.Series([Decimal("1501.05"), None], dtype=pl.Decimal(20, 4)),
-        "Date": pl.Series([dt.date(2026, 11, 20), None]),
-        "Boolean": pl.Series([True, None]),
-        "Null": pl.Series([None, None]),
-        "Float32": pl.Series([1.1, math.nan], dtype=pl.Float32),
-    }
-    for unit in ("ms", "us", "ns"):
-        columns[f"Datetime {unit}"] = pl.Series([time, None], dtype=pl.Datetime(unit))
-    return columns
-
-
-DUCKDB = {
-    "VARCHAR": "'7'",
-    "ENUM": "'7'::ENUM('7', '8')",
-    "BOOLEAN": "true",
-    "TINYINT": "(-7)::TINYINT",
-    "UBIGINT": "18446744073709551615::UBIGINT",
-    "HUGEINT sum": "sum(7)",
-    "DECIMAL": "7.50::DECIMAL(18, 4)",
-    "FLOAT": "1.1::FLOAT",
-    "DOUBLE": "'nan'::DOUBLE",
-    "DATE": "DATE '2026-11-20'",
-    "TIMESTAMP": "TIMESTAMP '2026-11-20 09:15:03.25'",
-    "TIMESTAMP_S": "'2026-11-20 09:15:03'::TIMESTAMP_S",
-    "TIMESTAMP_MS": "'2026-11-20 09:15:03.25'::TIMESTAMP_MS",
-    "TIMESTAMP_NS": "'2026-11-20 09:15:03.123456789'::TIMESTAMP_NS",
-    "TIMESTAMPTZ": "TIMESTAMPTZ '2026-11-20 09:15:03+05:30'",
-    "UUID": "'00000000-0000-0000-0000-00000000000a'::UUID",
-    "NULL": "NULL",
-}
 REFUSED = {
     "binary": pa.array([b"a"]),
     "large_binary": pa.array([b"a"], pa.large_binary()),
@@ -354,60 +315,11 @@ def test_an_array_means_what_its_json_means(name: str, kind: str) -> None:
     compare(kind, array, lambda field: pa.table({field: array}))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", polars_columns())
-def test_a_column_of_polars_means_what_its_json_means(name: str, kind: str) -> None:
-    series = polars_columns()[name]
-    if name == "Float32" and kind in ("timestamp", "date"):
-        with pytest.raises(TypeError, match="takes"):
-            td.TradeBook.from_arrow(pl.DataFrame({FIELDS[kind]: series}))
-        return
-    array = pa.array([*series.to_list()], pa.decimal128(20, 4)) if name == "Decimal" else None
-    compare(kind, array or series.to_arrow(), lambda field: pl.DataFrame({field: series}))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", DUCKDB)
-def test_a_column_of_duckdb_means_what_its_json_means(name: str, kind: str) -> None:
-    def relation(field: str) -> Any:
-        return duckdb.sql(f"SELECT {DUCKDB[name]} AS {field}")
-
-    array = pa.table(relation("x"))["x"].combine_chunks()
-    if name == "DOUBLE" and kind in ("timestamp", "date"):
-        assert quiet(td.TradeBook.from_arrow, relation(FIELDS[kind])).column(FIELDS[kind]) == [None]
-        return
-    if name == "FLOAT" and kind in ("timestamp", "date"):
-        with pytest.raises(TypeError, match="takes"):
-            td.TradeBook.from_arrow(relation(FIELDS[kind]))
-        return
-    if pa.types.is_null(array.type):
-        array = pa.nulls(1)
-    compare(kind, array, relation)
-
-
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_text_number_or_time_is_refused(name: str) -> None:
     for field in (*FIELDS.values(), UNKNOWN):
         with pytest.raises(TypeError, match=f"column {field} .*(cast it|drop it)"):
             td.TradeBook.from_arrow(pa.table({field: REFUSED[name]}))
-
-
-def test_a_categorical_column_of_pandas_may_have_any_values() -> None:
-    frame = pd.DataFrame(
-        {
-            "symbol": pd.Categorical([None, None]),
-            "quantity": pd.Categorical([75, 50]),
-            "traded_price": pd.Categorical([1.5, None]),
-            "exch_trade_time": pd.Categorical([pd.Timestamp("2026-11-20 09:15:03"), None]),
-        }
-    )
-    book = quiet(td.TradeBook.from_arrow, frame)
-    assert book.to_dict([*frame.columns]) == {
-        "symbol": [None, None],
-        "quantity": [75, 50],
-        "traded_price": [1.5, None],
-        "exch_trade_time": [dt.datetime(2026, 11, 20, 9, 15, 3), None],
-    }
 
 
 def test_chunks_and_slices_mean_the_same() -> None:

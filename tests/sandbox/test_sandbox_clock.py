@@ -113,25 +113,6 @@ def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> N
     assert orders(led) == []
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"speed": -1},
-        {"speed": float("nan")},
-        {"speed": float("inf")},
-        {"orders": -1},
-        {"accounts": 0},
-        {"accounts": []},
-        {"accounts": ["a", "a"]},
-        {"accounts": [""]},
-        {"day": "today"},
-    ],
-)
-def test_arguments_that_make_no_day_are_refused(arguments: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        sandbox.start(**arguments)  # type: ignore[arg-type]
-
-
 def test_one_label_is_not_taken_for_its_letters() -> None:
     with pytest.raises(TypeError, match=r"\['desk1'\]"):
         sandbox.start(accounts="desk1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,8 +21,6 @@ from tradingdata.sandbox.companies import companies
 from tradingdata.sandbox.market import derivatives, on_tick
 
 KINDS = [name.lower() for name in RECORDS]
-
-MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +55,6 @@ def test_rows_are_numbered_and_keys_are_unique(day: sandbox.Service) -> None:
     for found, key in ((trades(day), ("trade_no",)), (orders(day), ("order_no", "leg_no"))):
         assert column(found, "row_no") == list(range(1, len(found) + 1))
         assert len({tuple(row[name] for name in key) for row in found}) == len(found)
-
-
-def test_personal_data_is_fictional_and_of_valid_form(day: sandbox.Service) -> None:
-    for found in (trades(day), orders(day)):
-        assert len(set(column(found, "pan_no"))) == 1
-        assert re.fullmatch(r"[A-Z]{3}P[A-Z]\d{4}[A-Z]", found[0]["pan_no"])
-        assert found[0]["pan_no"][5:9] != "0000"
 
 
 def digests(service: sandbox.Service) -> list[str]:
@@ -105,13 +95,6 @@ def test_the_first_orders_of_a_day_do_not_depend_on_other_accounts() -> None:
 
 
 # -- instruments --
-
-
-def check_digit(isin: str) -> str:
-    """The last character of an ISIN, from its first eleven characters (ISO 6166)."""
-    digits = "".join(str(int(character, 36)) for character in isin)
-    doubled = (int(digit) * (2 - place % 2) for place, digit in enumerate(reversed(digits)))
-    return str(-sum(sum(divmod(number, 10)) for number in doubled) % 10)
 
 
 def of_segment(found: list[Record], segment: str) -> list[Record]:
@@ -157,7 +140,6 @@ def test_every_company_has_its_own_codes() -> None:
         [company.bse for company in listed if company.bse],
     ):
         assert len(set(values)) == len(values)
-    assert all(len(c.isin) == 12 and check_digit(c.isin[:11]) == c.isin[11] for c in listed)
     assert all(company.nse or company.bse for company in listed)
     assert any(not company.nse for company in listed)
     assert any(not company.bse for company in listed)
@@ -169,22 +151,6 @@ def test_a_stock_has_its_real_codes_and_listings(day: sandbox.Service) -> None:
     assert (both["bselistedflag"], both["nselistedflag"]) == ("Y", "Y")
     assert (one["nselistedflag"], one["NSEStatus"]) == ("Y", "Active")
     assert (one["bselistedflag"], one["BSEStatus"], one["bsecode"]) == ("N", "", "")
-
-
-def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
-    options = [row for row in trades(day) if row["strike_price"]]
-    words = {"CE": "CALL", "PE": "PUT"}
-    assert set(column(options, "opt_type")) == set(words)
-    assert set(column(options, "tick_size")) == {0.05}
-    for option in options:
-        expiry = date.fromisoformat(option["expiry_date"])
-        assert option["display_name"].split() == [
-            option["symbol"],
-            f"{expiry.day:02d}",
-            MONTHS[expiry.month - 1],
-            f"{option['strike_price']:g}",
-            words[option["opt_type"]],
-        ]
 
 
 @pytest.mark.parametrize(

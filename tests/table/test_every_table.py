@@ -6,11 +6,8 @@ import csv
 import io
 import json
 import pickle
-import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,6 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import RESULTS, results, unwarned
-from sample_books import BOOK
 from tradingdata import _core, sandbox
 from tradingdata.table.export import TableExport
 from tradingdata.table.rows import row_type
@@ -135,109 +131,12 @@ def test_a_table_of_values_is_exported_as_the_book_that_they_are_from(
     assert pickle.loads(pickle.dumps(table[0])) == table[0]
 
 
-def test_every_table_is_filtered_by_the_same_rules() -> None:
-    time = BOOK[7].exch_trade_time
-    conditions: list[dict[str, Any]] = [
-        {},
-        {"symbol": BOOK[0].symbol, "expiry_date": None},
-        {"quantity__ge": BOOK[3].quantity, "exch_trade_time__lt": time},
-    ]
-    for each in conditions:
-        assert of_values(BOOK).filter(**each).to_dicts() == BOOK.filter(**each).to_dicts()
-
-
-@pytest.mark.parametrize("wrong", [BOOK, BOOK[0], BOOK.to_pandas(), 5, object(), ["a"] * 500])
-def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
-    """Not the repr of a frame, and no error of the code that expected something else."""
-    result = unwarned(lambda: td.realised_pnl(BOOK))
-    calls: list[tuple[Any, dict[str, object]]] = [
-        (BOOK.to_dict, {"columns": wrong}),
-        (BOOK.to_arrow, {"categories": wrong}),
-        (BOOK.to_dicts, {"json": wrong}),
-        (BOOK.to_pandas, {"index": wrong}),
-        (lambda given: BOOK.sort(given), {"given": wrong}),
-        (lambda given: td.concat([result, given]), {"given": wrong}),
-        *(
-            (function, {"trades": BOOK, "rates": [td.ChargeRate()], name: wrong})
-            for function, name in ((td.charges, "day"), (td.charges, "rates"))
-        ),
-        *((td.realised_pnl, {"trades": BOOK, name: wrong}) for name in ("day", "shorts")),
-        (td.unrealised_pnl, {"lots": result, "prices": wrong}),
-    ]
-    for function, given in calls:
-        if wrong is given.get("columns") and hasattr(wrong, "columns"):
-            continue  # a frame is an iterable of its columns' names
-        with pytest.raises((TypeError, ValueError, KeyError)) as raised:
-            function(**given)
-        message = str(raised.value)
-        assert len(message) < 200
-        assert "\n" not in message
-        assert "object has" not in message
-
-
-HARMLESS = {
-    *("style", "div", "b", "table", "thead", "tbody", "tfoot", "tr", "th", "td"),
-    *("details", "summary", "ul", "li"),
-}
-
-
-class Elements(HTMLParser):
-    """The elements of a page, their attributes, and its text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: Counter[str] = Counter()
-        self.attributes: set[str] = set()
-        self.text = ""
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def test_the_html_of_every_table_is_harmless(tables: dict[str, TableExport]) -> None:
-    for name, table in tables.items():
-        found = Elements(table.to_html())
-        assert found.tags.keys() <= HARMLESS, name
-        assert found.attributes <= {"class", "title", "colspan"}, name
-
-
-ATTACKS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></table><b", "&lt;"]
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_html_escapes_what_the_service_sends(attack: str) -> None:
-    trade = td.Trade(display_name=attack, symbol=attack, product_name=attack)
-    page = td.TradeBook([trade] * 3).to_html(["display_name", "symbol", "product_name"])
-    found = Elements(page)
-    assert found.tags.keys() <= HARMLESS
-    assert found.attributes <= {"class", "title", "colspan"}
-    assert found.tags["td"] == 3 * 3
-    assert found.text.count(attack) == 9
-
-
-def test_html_counts_hidden_columns_below_the_table(tables: dict[str, TableExport]) -> None:
-    """As a heading, the count was out of view where a page is narrower than the table."""
-    book = tables["TradeBook"]
-    assert isinstance(book, td.TradeBook)
-    _, _, below = book._repr_html_().partition("</table>")
-    hidden = re.search(r'title="([^"]+)">\+(\d+) more columns<', below)
-    assert hidden
-    assert len(hidden[1].split(", ")) == int(hidden[2])
-    assert "more column" not in book.to_html(book.columns)
-
-
 def test_html_has_all_rows_or_those_asked_for(tables: dict[str, TableExport]) -> None:
     book = tables["TradeBook"]
     assert isinstance(book, td.TradeBook)
-    assert Elements(book.to_html()).tags["tr"] == 1 + len(book)
+    assert book.to_html().count("<tr") == 1 + len(book)
     for most in (1, 3, 4, len(book) - 1):
-        assert Elements(book.to_html(["symbol"], rows=most)).tags["tr"] == 1 + most + 1
+        assert book.to_html(["symbol"], rows=most).count("<tr") == 1 + most + 1
     for rows in (len(book), len(book) + 1):  # none is left out, and none counted
         assert "more</td>" not in book.to_html(["symbol"], rows=rows)
     with pytest.raises(KeyError, match="nothing"):

@@ -9,7 +9,6 @@ import datetime as dt
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pytest
 
 import tradingdata as td
@@ -78,21 +77,3 @@ def test_each_trade_is_there_once_with_the_field_of_its_order(
     day = beside["order_date_time"].dt.strftime("%d")
     account = [name or "None" for name in trades.column("account")]
     assert beside["strategy_id"].tolist() == [f"{a} {d}" for a, d in zip(account, day, strict=True)]
-
-
-@pytest.mark.parametrize("seed", [0, 7])
-def test_a_simulated_day_has_the_trap_and_the_recipe_avoids_it(seed: int) -> None:
-    with td.sandbox.start(seed=seed) as service:
-        orders, trades = service.client().books()
-    naive = trades.to_pandas().merge(orders.to_pandas(["order_no"]), on="order_no")
-    assert len(naive) > len(trades)
-    first = with_day(orders.sort("leg_no")).drop_duplicates(KEYS)[[*KEYS, "source_name"]]
-    beside = with_day(trades).merge(first, "left", on=KEYS, validate="many_to_one")
-    assert beside["trade_no"].tolist() == trades.column("trade_no")
-    assert beside["source_name"].notna().all()
-    day = pl.col("order_date_time").dt.date().alias("day")
-    rows = orders.sort("leg_no").to_polars().with_columns(day).unique(KEYS, keep="first")
-    joined = trades.to_polars().with_columns(day)
-    joined = joined.join(rows.select(*KEYS, "source"), KEYS, "left", validate="m:1")
-    assert sorted(joined["trade_no"]) == sorted(map(str, trades.column("trade_no")))
-    assert joined["source"].null_count() == 0

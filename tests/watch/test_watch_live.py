@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import itertools
 import threading
 import warnings
@@ -24,7 +23,6 @@ from service import (
     redirect,
     stall,
 )
-from watch.watching import content
 
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 
@@ -186,22 +184,3 @@ print(len(client.order_book()))
     elapsed, waited = map(float, latency.split())
     in_time(elapsed, 0, waited=waited)
     assert rows == "20"
-
-
-def test_a_day_of_the_sandbox_is_followed_to_its_end() -> None:
-    with td.sandbox.start(speed=0, orders=60) as sandbox, sandbox.client() as client:
-        fills: list[td.Trade] = []
-        known: list[dict[str, Any]] = []
-        orders = client.watch_orders(0.001)
-        for update, more in zip(orders, client.watch_trades(0.001), strict=False):
-            fills += more.fills
-            known = content(update.orders)
-            assert known == content(client.order_book())
-            if sandbox.now.hour > 15:
-                break
-            sandbox.advance_to((sandbox.now + dt.timedelta(minutes=20)).time())
-        final = client.trade_book()
-        assert sorted(str(fill.trade_no) for fill in fills) == sorted(
-            str(trade.trade_no) for trade in final
-        )
-        assert len(final) > 20

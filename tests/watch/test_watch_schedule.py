@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +12,7 @@ import pytest
 import tradingdata as td
 from service import as_json, envelope
 from systems import posix
-from tradingdata.watch.polling import AsyncWatch, Rules, Schedule
+from tradingdata.watch.polling import Schedule
 from tradingdata.watch.updates import KnownOrders
 from watch.watching import Clock, Polls, order_book, some_orders, until_over, watched
 
@@ -124,43 +123,6 @@ def test_no_tick_comes_twice_where_the_clock_is_a_hair_behind_it() -> None:
         assert following is not None
         assert following - due == pytest.approx(0.1)
         due = following
-
-
-def test_the_async_watch_keeps_the_same_pace() -> None:
-    async def polls_at() -> list[float]:
-        clock = Clock()
-        polls = Polls([EMPTY, limited(12.0), EMPTY], clock)
-
-        async def poll() -> td.OrderBook:
-            clock.now += 1.0
-            book: td.OrderBook = polls()
-            return book
-
-        async def sleep(seconds: float) -> None:
-            clock.sleep(seconds)
-
-        rules = Rules(5.0, lambda: math.inf, lambda: False)
-        updates: AsyncWatch[Any] = AsyncWatch(
-            poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
-        )
-        seen = [update.missed is None async for update in until_over_async(updates)]
-        assert seen == [True, False, True]
-        return polls.at
-
-    first, *others = asyncio.run(polls_at())
-    assert others[0] - first == 5.0
-    assert 18.0 <= others[1] - first <= 21.0  # 12 seconds and a quarter, after the poll of one
-    assert others[2] - others[1] == pytest.approx(5.0)
-
-
-async def until_over_async(updates: Any) -> Any:
-    from watch.watching import Over
-
-    try:
-        async for update in updates:
-            yield update
-    except Over:
-        return
 
 
 def test_a_bad_interval_is_refused_at_the_call() -> None:
