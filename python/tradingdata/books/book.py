@@ -270,7 +270,7 @@ class Book(Table[Record]):
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
             ValueError: The name ends in something else.
-            ImportError: For Parquet, neither pyarrow nor polars is installed.
+            ImportError: For Parquet, pyarrow is not installed.
         """
         from . import saved_file
 
@@ -297,7 +297,7 @@ class Book(Table[Record]):
         Raises:
             ValueError: The file was not written by ``save`` for this type of book, was written by
                 another version, is damaged or was edited.
-            ImportError: For Parquet, neither pyarrow nor polars is installed.
+            ImportError: For Parquet, pyarrow is not installed.
         """
         from . import saved_file
 

@@ -101,20 +101,14 @@ def read(
 
 
 def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
-    """Returns the table of a Parquet file, read by pyarrow or, if that is missing, polars.
+    """Returns the table of a Parquet file.
 
     Raises:
         ValueError: The file lacks one of the ``needed`` columns.
     """
     name = validate.path("path", path)
-    library = parquet_library("reading Parquet")
-    if library.__name__ == "polars":
-        table = library.read_parquet(name)
-        columns = table.columns
-    else:
-        table = library.ParquetFile(name).read()
-        columns = table.column_names
-    _check_columns(path, needed, columns, book)
+    table = parquet_library("reading Parquet").ParquetFile(name).read()
+    _check_columns(path, needed, table.column_names, book)
     return table
 
 

@@ -9,9 +9,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from .._util.optional_imports import LazyModule
+from .._util.optional_imports import LazyModule, require
 from .._util.platform import whole_file
 from .._util.validate import count, flag, method_keywords
+from .csv import csv_text
 from .selection import DtypeBackend, Selection, write_excel
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ class TableExport:
             KeyError: The table has no such column.
             ImportError: polars is not installed or older than 1.3.
         """
-        return self._selection(columns, extra=extra).polars()
+        polars = require("polars", "polars", "to_polars()")
+        frame: pl.DataFrame = polars.DataFrame(self._selection(columns, extra=extra))
+        return frame
 
     def to_arrow(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> pa.Table:
         """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
@@ -159,7 +162,7 @@ class TableExport:
             KeyError: The table has no such column.
             ImportError: pyarrow is not installed or older than 16.
         """
-        return self._selection(columns, extra=extra).arrow()
+        return self._selection(columns, extra=extra).arrow("plain", "arrow", "to_arrow()")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
@@ -223,7 +226,9 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).csv(spreadsheet=spreadsheet)
+        selected = self._selection(columns, extra=extra)
+        is_for_excel = flag("spreadsheet", spreadsheet)
+        content = csv_text(selected.exported, selected.kinds, spreadsheet=is_for_excel)
         return _written(content, path, overwrite=overwrite)
 
     @overload
@@ -283,7 +288,7 @@ class TableExport:
         extra: bool = False,
         overwrite: bool = False,
     ) -> None:
-        """Writes a Parquet file (zstd), through pyarrow or, if that is missing, polars.
+        """Writes a Parquet file (zstd) through pyarrow.
 
         Args:
             path: The file.
@@ -295,7 +300,7 @@ class TableExport:
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
-            ImportError: Neither library is installed.
+            ImportError: pyarrow is not installed or older than 16.
         """
         self._selection(columns, extra=extra).write_parquet(path, overwrite=overwrite)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from math import isfinite, nan
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -16,12 +15,10 @@ from .._util.platform import whole_file
 from .._util.validate import flag, shown
 from ..display import group, shared_decimals
 from ..errors import ConfigurationError
-from .csv import csv_text
 from .rows import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
     import pyarrow as pa
 
 DtypeBackend = Literal["numpy_nullable", "numpy", "pyarrow"]
@@ -55,9 +52,10 @@ class Selection:
             everything else has them as one JSON object in a column ``extra``.
         kinds: The kind of each column, that of unknown fields included: text, integer, number,
             timestamp or date.
+        exported: The slice, with unknown fields as a column ``extra`` if they are selected.
     """
 
-    __slots__ = ("_exported", "_types", "extra", "kinds", "names", "rows", "table")
+    __slots__ = ("_types", "exported", "extra", "kinds", "names", "rows", "table")
 
     def __init__(
         self, table: Any, columns: Sequence[str] | None = None, *, extra: bool = False
@@ -71,9 +69,9 @@ class Selection:
         self.table = table
         self.rows: _core.Slice = table._rows
         self.extra = flag("extra", extra) and "extra" not in known
-        self._exported: _core.Slice = self.rows
+        self.exported: _core.Slice = self.rows
         if self.extra:
-            self._exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
+            self.exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
             self.kinds["extra"] = "text"
         self._types = "shared"
 
@@ -92,7 +90,7 @@ class Selection:
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column, unknown fields as a JSON object."""
-        return self._exported.to_dict(list(self.kinds))
+        return self.exported.to_dict(list(self.kinds))
 
     def pandas(self, dtype_backend: DtypeBackend = "numpy_nullable") -> pd.DataFrame:
         """Returns a pandas DataFrame, made by pyarrow, with the dtypes of a backend."""
@@ -103,9 +101,9 @@ class Selection:
                 f"dtype_backend must be one of {known}, not {shown(dtype_backend)}"
             )
         if dtype_backend == "pyarrow":
-            table = self._arrow("plain", "pandas", "to_pandas()")
+            table = self.arrow("plain", "pandas", "to_pandas()")
             return _frame(table, pandas.ArrowDtype)
-        table = self._arrow("pandas", "pandas", "to_pandas()")
+        table = self.arrow("pandas", "pandas", "to_pandas()")
         dtypes: dict[str, object] = {}
         if dtype_backend == "numpy":
             dtypes["text"] = _text_dtype(pandas, nullable=False)
@@ -123,48 +121,27 @@ class Selection:
                 mapped[table.schema.field(at).type] = dtypes[kind]
         return _frame(table, mapped.get)
 
-    def polars(self) -> pl.DataFrame:
-        """Returns a polars DataFrame, which shares the memory of the table."""
-        polars = require("polars", "polars", "to_polars()")
-        frame: pl.DataFrame = polars.DataFrame(self)
-        return frame
-
-    def arrow(self) -> pa.Table:
-        """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
-        return self._arrow("plain", "arrow", "to_arrow()")
-
-    def _arrow(self, types: str, extra: str, what: str) -> pa.Table:
+    def arrow(self, types: str, extra: str, what: str) -> pa.Table:
+        """Returns a pyarrow Table, with text as plain strings or as pandas takes it."""
         pyarrow = require("pyarrow", extra, what)
         self._types = types
         table: pa.Table = pyarrow.table(self)
         return table
 
-    def csv(self, *, spreadsheet: bool) -> str:
-        """Returns comma-separated values."""
-        return csv_text(self._exported, self.kinds, spreadsheet=flag("spreadsheet", spreadsheet))
-
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-        """Writes a file through pyarrow or, if that is missing, polars."""
-        library = parquet_library("writing Parquet")
+        """Writes a Parquet file through pyarrow."""
+        parquet = parquet_library("writing Parquet")
         with whole_file(path, overwrite=overwrite) as draft:
-            if library.__name__ == "polars":
-                self.polars().write_parquet(draft, compression="zstd")
-            else:
-                library.write_table(self.arrow(), draft, compression="zstd")
+            parquet.write_table(self.arrow("plain", "arrow", "Parquet"), draft, compression="zstd")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._exported.arrow_stream(list(self.kinds), self._types)
+        return self.exported.arrow_stream(list(self.kinds), self._types)
 
 
 def parquet_library(what: str) -> ModuleType:
-    """Returns pyarrow's module for Parquet or, if that is missing, polars."""
-    try:
-        require("pyarrow", "arrow", what)
-        return require("pyarrow.parquet", "arrow", what)
-    except ImportError:
-        with suppress(ImportError):
-            return require("polars", "polars", what)
-        raise
+    """Returns the module of pyarrow for Parquet files."""
+    require("pyarrow", "arrow", what)  # names what is missing
+    return require("pyarrow.parquet", "arrow", what)
 
 
 def _frame(table: pa.Table, dtype_of: Callable[..., object]) -> pd.DataFrame:
