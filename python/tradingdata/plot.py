@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
+from ._core import printable
 from ._util.optional_imports import LazyModule, require
 from ._util.validate import count, flag, text
 from .analysis import DailyPnl
@@ -31,7 +32,7 @@ from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
 from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, Unrealised, UnrealisedPnl
 from .books.book import OrderBook, TradeBook
-from .display import group, printable
+from .display import group
 
 if TYPE_CHECKING:
     from matplotlib import axes

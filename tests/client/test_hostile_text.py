@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from service import Service, envelope, json_reply, orders, reply, stocks
 from tradingdata import _core
-from tradingdata.display import printable
+from tradingdata._core import printable
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0xAD]
 MARKS = [0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF]

@@ -1,4 +1,4 @@
-"""Runs a command, with an exit code and a message for every error. Imports only that command."""
+"""Runs a command, with an exit code and a message for every error."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from shutil import get_terminal_size
-from typing import cast
 
 import click
 
 from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
+from . import archive, commands, results, watch
 from .parameters import Given, Group, option
 from .terminal import Code, code_of, for_a_terminal, problem
 
 PROGRAM = "tradingdata"
 
-# The module of each command, which is imported when it runs, in the order of the help.
-_MODULES = {
-    **dict.fromkeys("check trades orders search stock demo sandbox".split(), "commands"),
-    **dict.fromkeys("positions pnl reconcile quality".split(), "results"),
-    "watch": "watch",
-    "archive": "archive",
-}
+_COMMANDS = (  # in the order of the help
+    *(commands.check, commands.trades, commands.orders, commands.search, commands.stock),
+    *(commands.demo, commands.sandbox),
+    *(results.positions, results.pnl, results.reconcile, results.quality),
+    *(watch.watch, archive.archive),
+)
 _SECRET_OPTION = re.compile(
     r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
 )
@@ -41,18 +39,7 @@ _NO_TOKENS_HERE = (
 
 
 class _Program(Group):
-    """The commands, each imported when it is needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the names of the commands."""
-        return list(_MODULES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns a command, or None if there is none of that name."""
-        if cmd_name not in _MODULES:
-            return None
-        module = import_module(f".{_MODULES[cmd_name]}", __package__)
-        return cast("click.Command", getattr(module, cmd_name))
+    """The program, whose help has the exit codes."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples and the exit codes."""
@@ -91,6 +78,10 @@ def program(_: Given) -> None:
     tradingdata check
     tradingdata trades --where symbol=INFY -o infy.csv
     """
+
+
+for _command in _COMMANDS:
+    program.add_command(_command)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import click
 
+from tradingdata._core import printable
 from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 from tradingdata.client.lookup import TAKES
-from tradingdata.display import counted, group, printable
+from tradingdata.display import counted, group
 from tradingdata.errors import TradingDataError
 
 from . import parameters

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core, display
+from tradingdata._core import printable
 from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.platform import target_of, whole_file
 from tradingdata._util.validate import did_you_mean
 from tradingdata.books.book import Book
-from tradingdata.display import Shown, aligned, counted, printable
+from tradingdata.display import Shown, aligned, counted
 from tradingdata.table.conditions import Condition, value_in
 
 from . import terminal

@@ -15,8 +15,9 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
 from tradingdata import errors as known
+from tradingdata._core import printable
 from tradingdata._util.waiting import Result
-from tradingdata.display import folded, for_output, printable
+from tradingdata.display import folded, for_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tradingdata import display
+from tradingdata._core import printable
 from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
-from tradingdata.display import counted, printable
+from tradingdata.display import counted
 from tradingdata.watch.polling import time_left
 
 from . import parameters
