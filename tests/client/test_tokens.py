@@ -134,7 +134,8 @@ def test_a_token_file_is_read_again_when_its_token_was_refused(
     [
         (
             None,
-            "the token file cannot be read (No such file or directory): check `access_token_file`",
+            "there is no access token: the token file cannot be read (No such file or directory): "
+            "check `access_token_file`",
         ),
         (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
         (b"canary\ncanary", "it contains a line break"),

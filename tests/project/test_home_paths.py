@@ -14,7 +14,7 @@ from command_line import commands
 from tradingdata._util import validate
 from tradingdata.cli.parameters import PATH
 from tradingdata.client.options import IN_FILES
-from tradingdata.client.profiles import Profiles, profiles_path
+from tradingdata.client.profiles import load_profile
 
 BOOK = td.TradeBook([td.Trade(order_no="1", quantity=5, traded_price=2.0)])
 
@@ -45,15 +45,16 @@ def test_books_archives_and_tokens_take_it(home: Path) -> None:
     assert list(Path().iterdir()) == []
 
 
-def test_keys_of_a_profile_take_it(home: Path) -> None:
-    (home / "token").touch(0o600)
-    (home / "token").write_text("x" * 16)
+def test_a_profile_file_and_its_keys_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [name for name, check in IN_FILES.items() if check.__name__ == "path"] == ["ca_file"]
     (home / "roots.pem").touch()
-    paths = [name for name, check in IN_FILES.items() if check.__name__ == "path"]
-    assert paths == ["ca_file"]
-    table = {"base_url": "https://127.0.0.1:9", "access_token_file": "~/token"}
-    profiles = Profiles("profiles.toml", {"desk1": table | dict.fromkeys(paths, "~/roots.pem")})
-    options = profiles.options("desk1")
+    keys = {"base_url": "https://a", "access_token_file": "~/token", "ca_file": "~/roots.pem"}
+    table = "".join(f'{key} = "{value}"\n' for key, value in keys.items())
+    for name, text in {"token": "x" * 16, "profiles.toml": f"[desk1]\n{table}"}.items():
+        (home / name).touch(0o600)
+        (home / name).write_text(text)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", "~/profiles.toml")
+    options = load_profile("desk1")
     assert options["access_token"]() == "x" * 16
     td.Client(**options)
 
@@ -62,8 +63,6 @@ def test_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "roots.pem").touch()
     monkeypatch.setenv("SSL_CERT_FILE", "~/roots.pem")
     td.Client("https://127.0.0.1:9", access_token="x" * 16)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", "~/profiles.toml")
-    assert profiles_path() == str(home / "profiles.toml")
 
 
 def test_files_of_commands_take_it(home: Path) -> None:

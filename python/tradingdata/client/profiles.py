@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .._util import validate
 from .._util.platform import config_folder, read_toml, require_private
@@ -36,57 +36,40 @@ _WRITE = (
 )
 
 
-class Profiles(NamedTuple):
-    """The profiles of a file that was read once.
-
-    Attributes:
-        path: The file.
-        tables: Its tables by name, with tokens and proxies hidden.
-    """
-
-    path: str
-    tables: dict[str, object]
-
-    def options(self, name: str) -> dict[str, Any]:
-        """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
-
-        Raises ConfigurationError if the profile is missing, or an option is unknown or of the wrong
-        type. Messages contain neither a value nor the name, which may be a misplaced token.
-        """
-        path = self.path
-        if name not in self.tables:
-            known = f"use one of: {', '.join(sorted(self.tables))}" if self.tables else _WRITE
-            raise ConfigurationError(f"{path} has no profile of that name: {known}")
-        profile = self.tables[name]
-        if not isinstance(profile, dict):
-            raise ConfigurationError(
-                f"{path}: {name!r} is not a table: write [{name}] above its options"
-            )
-        where = f"{path}: profile {name!r}"
-        check_options(where, profile)
-        options = {"account": name, **profile}
-        secret = options.pop("access_token_file", None)
-        if secret is not None:
-            if "access_token" in options:
-                raise ConfigurationError(
-                    f"{where} has both access_token and access_token_file: remove one"
-                )
-            named = validate.path("access_token_file", secret)
-            file = os.path.join(os.path.dirname(path), named)
-            options["access_token"] = token_reader(file, is_private=True)
-        return options
-
-
 def load_profile(name: str | None) -> dict[str, Any]:
-    """Returns the options of a profile; None is the one that ``TRADINGDATA_PROFILE`` names.
+    """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
 
-    Raises ConfigurationError if no profile is named, the file or profile is missing, other users
-    can read the file, or an option is unknown or of the wrong type.
+    None is the profile that ``TRADINGDATA_PROFILE`` names. Raises ConfigurationError if no profile
+    is named, the file or profile is missing, other users can read the file, or an option is unknown
+    or of the wrong type. Messages contain neither a value nor the name, which may be a misplaced
+    token.
     """
     chosen = os.environ.get(PROFILE_VARIABLE) if name is None else name
     if not chosen:
         raise ConfigurationError(f"no profile is named: pass its name or set {PROFILE_VARIABLE}")
-    return read_profiles().options(chosen)
+    path = profiles_path()
+    tables = _read(path)
+    if chosen not in tables:
+        known = f"use one of: {', '.join(sorted(tables))}" if tables else _WRITE
+        raise ConfigurationError(f"{path} has no profile of that name: {known}")
+    profile = tables[chosen]
+    if not isinstance(profile, dict):
+        raise ConfigurationError(
+            f"{path}: {chosen!r} is not a table: write [{chosen}] above its options"
+        )
+    where = f"{path}: profile {chosen!r}"
+    check_options(where, profile)
+    options = {"account": chosen, **profile}
+    secret = options.pop("access_token_file", None)
+    if secret is not None:
+        if "access_token" in options:
+            raise ConfigurationError(
+                f"{where} has both access_token and access_token_file: remove one"
+            )
+        named = validate.path("access_token_file", secret)
+        file = os.path.join(os.path.dirname(path), named)
+        options["access_token"] = token_reader(file, is_private=True)
+    return options
 
 
 def check_options(where: str, options: Mapping[str, object]) -> None:
@@ -104,22 +87,15 @@ def check_options(where: str, options: Mapping[str, object]) -> None:
             pass  # creating the client reports an unusable value
 
 
-def read_profiles() -> Profiles:
-    """Returns the profiles of the profile file.
-
-    Raises ConfigurationError if the file is missing or not valid, or other users can read it.
-    """
-    path = profiles_path()
+def _read(path: str) -> dict[str, object]:
+    """Returns the tables of a profile file by name, with tokens and proxies hidden."""
     try:
         with open(path, "rb") as file:
             require_private(file, path)
-            return Profiles(
-                path,
-                {
-                    name: hidden(table, _CHECKS) if isinstance(table, dict) else hide(table)
-                    for name, table in read_toml(file).items()
-                },
-            )
+            return {
+                name: hidden(table, _CHECKS) if isinstance(table, dict) else hide(table)
+                for name, table in read_toml(file).items()
+            }
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no profile file at {path}: {_WRITE}, or set {PROFILES_VARIABLE}"

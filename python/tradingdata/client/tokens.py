@@ -195,7 +195,7 @@ class Source:
             self.generation += changed
         except ConfigurationError as error:
             raise AuthenticationError(
-                f"the access_token function returned a token that cannot be used: {error}"
+                f"the access_token function or file has a token that cannot be used: {error}"
             ) from None
         return changed
 
@@ -206,7 +206,7 @@ class Source:
         try:
             yield
         except ConfigurationError as error:  # raised by this package, so its text has no secret
-            raise AuthenticationError(f"the access_token function failed: {error}") from error
+            raise AuthenticationError(f"there is no access token: {error}") from error
         except Exception as error:
             raise AuthenticationError(
                 f"the access_token function failed with {type(error).__name__}: see the error above"
