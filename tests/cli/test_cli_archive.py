@@ -47,6 +47,19 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert f"  {len(trades)} rows\n" in first.text
     assert run("archive", "fetch", path).text.count(" rows, which were stored before\n") == 2
     assert run("archive", "verify", path).text.endswith("rows verified\n")
+    other = tmp_path / "other"
+    assert run("archive", "copy", path, other).text.endswith(" rows copied and verified\n")
+    assert run("archive", "erase", other, "", "--yes").code == Code.OK
+    assert run("archive", "trades", other).code == Code.FILE
+    assert run("archive", "erase", path, "nobody", "--yes").code == Code.USAGE
+
+
+def test_an_account_is_erased_on_a_yes_only(
+    run: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
+    assert run("archive", "erase", kept, "").code == Code.INTERRUPTED
+    assert run("archive", "trades", kept).code == Code.OK
 
 
 @pytest.mark.parametrize("call", BOOK_CALLS)

@@ -71,14 +71,17 @@ def test_a_pipe_has_the_day_and_what_is_in_no_sum_on_standard_error(
     assert "issue: without a price: " in run("pnl", "--prices", closes).err
 
 
-def test_lots_change_as_in_python(sandbox: Service, run: Run, tmp_path: Path) -> None:
+def test_lots_change_and_isins_match_as_in_python(
+    sandbox: Service, run: Run, tmp_path: Path
+) -> None:
     trades = unlabelled(sandbox.client().trade_book())
     security = trades[0].security_id
     changes = tmp_path / "changes.toml"
     where = f'where = {{ security_id = "{security}" }}'
     changes.write_text(f"[[change]]\nat = 2026-11-20T12:00:00\n{where}\nratio = 2\n")
-    expected = unwarned(lambda: realised_pnl(trades, changes=td.LotChange.load(changes)))
-    ran = run("pnl", "--changes", changes, "-f", "json")
+    more: dict[str, Any] = {"changes": td.LotChange.load(changes), "match_by": "isin"}
+    expected = unwarned(lambda: realised_pnl(trades, **more))
+    ran = run("pnl", "--changes", changes, "--match-by", "isin", "-f", "json")
     assert json.loads(ran.out) == json.loads(expected.to_json(None))
     assert json.loads(run("pnl", "-f", "json").out) != json.loads(ran.out)
     changes.write_text("[[change]]\nratio = 2\n")
@@ -147,24 +150,27 @@ def test_books_that_never_agree_are_compared_all_the_same(
 
 
 def test_a_ledger_has_the_options_of_python(sandbox: Service, run: Run, tmp_path: Path) -> None:
-    """Settlements, days and strategies; prices and settlements as files."""
+    """Opening lots, settlements, multipliers, days and strategies, as files."""
     trades = unlabelled(sandbox.client().trade_book())
     day = td.required(trades[0].exch_trade_time).date()
     lots = unwarned(lambda: realised_pnl(trades)).open_lots
-    closes = tmp_path / "closes.csv"
+    early = [lot._replace(as_of=None, time=None) for lot in lots]
+    opening, closes = tmp_path / "lots.csv", tmp_path / "closes.csv"
+    names = [name for name in lots.columns if name not in ("as_of", "time")]
+    opening.write_text(lots.to_csv(columns=names))
     prices = {day: {lot.security_id: 100.0 for lot in lots}}
-    # An exchange without its segment is no part of the key.
-    rows = [f"{day},any,{name},100" for name in prices[day]]
-    closes.write_text("\n".join(["day,exchange,security_id,price", *rows]))
-    settle = tmp_path / "settle.csv"
+    rows = [f"{day},{name},100" for name in prices[day]]
+    closes.write_text("\n".join(["day,security_id,price", *rows]))
+    settle, multipliers = tmp_path / "settle.csv", tmp_path / "multipliers.csv"
     settle.write_text("security_id,expiry_date,price\nnone,2026-11-24,1\n")
-    settled = {("none", dt.date(2026, 11, 24)): 1.0}
-    options: dict[str, Any] = {"by": "algo_id", "settle": settled}
+    multipliers.write_text("security_id,multiplier\nnone,5\n")
+    options: dict[str, Any] = {"opening": early, "by": "algo_id"}
+    options |= {"settle": {("none", dt.date(2026, 11, 24)): 1.0}, "multipliers": {"none": 5}}
     expected = unwarned(lambda: td.daily_pnl(trades, prices=prices, **options))
-    files = ["--settle", settle, "--prices", closes]
-    ran = run("pnl", *files, "--daily", "--by", "algo_id", "-f", "json")
+    files = ["--opening", opening, "--settle", settle, "--multipliers", multipliers]
+    ran = run("pnl", *files, "--prices", closes, "--daily", "--by", "algo_id", "-f", "json")
     assert json.loads(ran.out) == json.loads(expected.to_json(None)), ran.err
     whole = unwarned(lambda: td.day_pnl(trades, prices=prices, **options))
-    ran = run("pnl", *files, "--by", "algo_id", "-f", "json")
+    ran = run("pnl", *files, "--prices", closes, "--by", "algo_id", "-f", "json")
     assert json.loads(ran.out) == json.loads(whole.to_json(None)), ran.err
     assert run("pnl", "--daily").code == Code.USAGE

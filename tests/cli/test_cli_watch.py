@@ -1,11 +1,15 @@
-"""`tradingdata watch`: each change once, in text or JSON, and a miss is reported."""
+"""`tradingdata watch`: each change once, in text or JSON, misses, alerts and restarts."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import re
+import subprocess
+import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -71,6 +75,122 @@ def test_an_error_that_does_not_pass_ends_it(
     ran = run(*WATCH)
     assert ran.code == Code.AUTHENTICATION
     assert ran.err.startswith("error: ")
+
+
+Program = Callable[..., str]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Returns a shell command that runs code of Python, which finds its arguments in `sys.argv`."""
+
+    def command(code: str, *arguments: Path) -> str:
+        script = tmp_path / "program.py"
+        script.write_text(f"import sys, time\n{code}\n")
+        return " ".join(f'"{part}"' for part in (sys.executable, script, *arguments))
+
+    return command
+
+
+KEEP = "open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
+
+
+def test_a_command_is_run_on_a_change_and_once_for_an_outage(
+    run: Run, program: Program, tmp_path: Path
+) -> None:
+    changes = tmp_path / "changes"
+    ran = run(*WATCH, "--on-change", program(KEEP, changes))
+    assert ran.code == Code.OK, ran.err
+    first, *reported = [json.loads(line) for line in changes.read_text().splitlines()]
+    assert (first["kind"], first["error"]) == ("missed", "NotFoundError")
+    assert [one["kind"] for one in reported] == ["changed", "gone"], "not the first poll's orders"
+    assert reported[0]["order"]["status"] == "Success"
+
+
+def test_a_restart_reports_what_changed_meanwhile_once(
+    service: Scripted, run: Run, program: Program, tmp_path: Path
+) -> None:
+    changes, state = tmp_path / "changes", tmp_path / "state.json"
+    alert = ("--on-change", program(KEEP, changes), "--state", state, "-w", "status=Error")
+    first, second = (row | {"status": "Pending"} for row in orders(2))
+    rejected, again = first | {"status": "Error"}, second | {"status": "Error"}
+    service.script(then=book_reply([first, second]))
+    assert run("watch", "-i", "0.01", "--polls", "1", *alert).text == ""
+    assert not changes.exists(), "the orders of the first poll are where a watch begins"
+    service.script(then=book_reply([rejected, second]))
+    ran = run("watch", "-i", "0.01", "--polls", "1", *alert)
+    assert "status Pending -> Error" in ran.text
+    service.script(reply(404), then=book_reply([rejected, again]))
+    assert run("watch", "-i", "0.01", "--polls", "2", "--timeout", "5", *alert).code == Code.OK
+    told = [json.loads(line) for line in changes.read_text().splitlines()]
+    assert [one["kind"] for one in told] == ["changed", "missed", "changed"]
+    numbers = [one["order"]["order_no"] for one in told if one["kind"] == "changed"]
+    assert numbers == [first["order_no"], second["order_no"]]
+
+
+def test_what_a_crash_kept_from_being_reported_is_reported_after_it(
+    service: Scripted, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, watched = tmp_path / "state.json", ("watch", "-i", "0.01", "--polls", "1")
+    rows = orders(1, status="Pending")
+    service.script(then=book_reply(rows))
+    run(*watched, "--state", state)
+    service.script(then=book_reply([rows[0] | {"status": "Error"}]))
+
+    def crash(command: str, lines: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tradingdata.cli.watch._run_on_change", crash)
+        assert run(*watched, "--state", state, "--on-change", "x").code == Code.INTERRUPTED
+    assert "status Pending -> Error" in run(*watched, "--state", state).text
+    assert run(*watched, "--state", state).text == ""
+
+
+def test_a_book_that_was_cleared_before_a_restart_is_not_new_after_it(
+    service: Scripted, run: Run, tmp_path: Path
+) -> None:
+    watch = ("watch", "-i", "0.01", "--polls", "2", "--state", tmp_path / "state.json")
+    rows = orders(3, order_no=str, status="Error")
+    service.script(book_reply(rows), then=book_reply([]))
+    assert "cleared" in run(*watch).text
+    service.script(book_reply([]), book_reply([]), then=book_reply(rows))
+    told = [line.split()[1] for line in run(*watch).text.splitlines()]
+    assert told == ["cleared", "returned", "returned", "returned"]
+
+
+def test_orders_of_an_empty_first_book_are_new_after_a_restart(
+    service: Scripted, run: Run, tmp_path: Path
+) -> None:
+    watch = ("watch", "-i", "0.01", "--polls", "1", "--state", tmp_path / "state.json")
+    service.script(then=book_reply([]))
+    assert run(*watch).text == ""
+    service.script(then=book_reply(orders(1, status="Error")))
+    assert [line.split()[1] for line in run(*watch).text.splitlines()] == ["new"]
+
+
+def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
+    failing = program("sys.exit(3)")
+    ran = run(*WATCH, "--on-change", failing)
+    assert ran.code == Code.OK
+    assert ran.err == "--on-change failed with exit code 3\n" * 3
+    assert len(ran.text.splitlines()) == 5
+
+
+def test_a_command_that_hangs_is_stopped(
+    run: Run, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
+    ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
+    assert ran.err == "--on-change: stopped after 0.2 s\n" * 3
+
+
+def test_a_command_may_take_half_a_minute(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hanging(*_: object, timeout: float, **options: object) -> None:
+        raise subprocess.TimeoutExpired("x", timeout)
+
+    monkeypatch.setattr("subprocess.run", hanging)
+    assert run(*WATCH, "--on-change", "x").err == "--on-change: stopped after 30 s\n" * 3
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

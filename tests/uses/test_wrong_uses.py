@@ -229,7 +229,7 @@ def test_a_huge_timeout_is_a_long_one(service: Scripted, huge: Any) -> None:
 
 COMMANDS = lines("commands.txt")
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
-WITH_REQUESTS = ("stock NOPE", "positions --buy", "pnl --by", "pnl --shorts", "pnl --settle")
+WITH_REQUESTS = ("stock NOPE", "positions --buy", "pnl --by", "pnl --shorts")
 FILES = {
     "old.csv": "old",
     "broken.json": "{}",
@@ -247,7 +247,9 @@ FILES = {
     "nocolumn.csv": "id,price\na,1\n",
     "badday.csv": "day,security_id,price\nx,a,1\n",
     "noday.csv": "day,security_id,price\n,a,1\n",
-    "two-days.csv": "day,security_id,price\n2026-11-20,1,2\n2026-11-23,1,2\n",
+    "badlots.csv": "security_id,quantity,value,price\n1,2,3,4\n",
+    "badlots2.csv": "security_id,quantity,value\n1,x,3\n",
+    "badmult.csv": "security_id,multiplier\n1,2.5\n",
     "badchange.toml": "[[change]]\nratio = 2\n",
 }
 

@@ -260,3 +260,35 @@ def verify(given: Given) -> None:
     """
     rows = counted(open_archive(given).verify(), "row")
     write_out(f"{rows} verified\n".encode())
+
+
+@archive.command
+@_stored
+@click.argument("to", metavar="FOLDER", help="A folder, new or empty.")
+def copy(given: Given) -> None:
+    """Copy the archive to another folder.
+
+    Examples:
+    tradingdata archive copy books /mnt/backup/books
+    """
+    copied = fitting(lambda: open_archive(given).copy(given["to"]))
+    write_out(f"{counted(copied.verify(), 'row')} copied and verified\n".encode())
+
+
+@archive.command
+@_stored
+@click.argument("label", metavar="LABEL", help="The account's label.")
+@option("--yes", "Do not ask.")
+def erase(given: Given) -> None:
+    """Erase everything of an account.
+
+    Its rows, its responses and its label. Backups keep them: erase them too.
+
+    Examples:
+    tradingdata archive erase books desk1 --yes
+    """
+    books, label = open_archive(given), given["label"]
+    if not given["yes"]:
+        click.confirm(f"Erase everything of {label} in {books.path}?", abort=True, err=True)
+    erased = counted(fitting(lambda: books.erase(label)), "response")
+    write_out(f"{erased} erased\n".encode())

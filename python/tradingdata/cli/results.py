@@ -14,7 +14,9 @@ import click
 from tradingdata import analysis
 from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
+from tradingdata._util.validate import did_you_mean
 from tradingdata.analysis.inputs import rows_by_day
+from tradingdata.analysis.keys import CONTRACT
 from tradingdata.errors import BooksDisagreeError
 from tradingdata.table.conditions import value_in
 
@@ -138,6 +140,9 @@ def positions(given: Given) -> int:
 _SHORTS = "Products in which sales may open short positions: all, none, or I,M,..."
 _PRICES = "Value what is open: a CSV file with security_id, price and, of several days, day."
 _CHANGES = "Change open lots as this TOML file says: splits, new ISINs."
+_MATCH_BY = "What is one security: security_id, or isin across exchanges."
+_OPENING = "Lots that were open before: a CSV file as open_lots.to_csv() writes it."
+_MULTIPLIERS = "Multipliers that trades do not prove: a CSV file with security_id and multiplier."
 _SETTLE = "Close expired contracts: a CSV file with security_id, expiry_date and price."
 _BY = "Match lots within each value of this field, such as algo_id."
 _DAILY = "Show each day, whose net adds up; needs --prices with the column day."
@@ -148,10 +153,13 @@ _DAILY = "Show each day, whose net adds up; needs --prices with the column day."
 @_sides
 @_day
 @option("--shorts CODES", _SHORTS, default="all")
+@option("--opening FILE", _OPENING, PATH)
 @option("--prices FILE", _PRICES, PATH)
 @option("--settle FILE", _SETTLE, PATH)
+@option("--multipliers FILE", _MULTIPLIERS, PATH)
 @option("--charges FILE", "Deduct charges at the rates of this TOML file.", PATH)
 @option("--changes FILE", _CHANGES, PATH)
+@option("--match-by FIELD", _MATCH_BY, default="security_id")
 @option("--by FIELD", _BY)
 @option("--daily", _DAILY)
 def pnl(given: Given) -> int:
@@ -171,6 +179,8 @@ def pnl(given: Given) -> int:
     tradingdata pnl --archive books --prices closes.csv --daily --by algo_id
     """
     shorts, daily = given["shorts"], given["daily"]
+    if (field := given["match_by"]) not in ("security_id", "isin"):
+        raise UsageError(f"--match-by takes security_id or isin, not {validate.shown(field)}")
     if daily and (given["prices"] is None or given["day"] is not None):
         raise UsageError("--daily needs --prices, and shows all days: leave --day out")
     whole = given["prices"] is not None or given["charges"] is not None
@@ -178,7 +188,7 @@ def pnl(given: Given) -> int:
     calculation = Calculation(row, given)
     codes = [code.strip() for code in shorts.split(",")]
     options: dict[str, object] = {"shorts": {"all": True, "none": False}.get(shorts, codes)}
-    options["by"] = given["by"]
+    options |= {name: given[name] for name in ("match_by", "by")}
     for name, reader in _FILES.items():
         if given[name] is not None:
             options[name] = fitting(partial(reader, given[name]))
@@ -227,23 +237,22 @@ def quality(given: Given) -> int:
     return calculation.show(analysis.execution_quality, *calculation.books())
 
 
-def _prices(path: Path) -> list[dict[str, object]]:
-    """Returns the rows of a CSV file of prices, as calculations take them.
+def _rows(path: Path, kinds: dict[str, str], *needed: str) -> list[dict[str, Any]]:
+    """Returns the rows of a CSV file; columns of no given kind are text, an empty cell is None.
 
-    Raises ValueError, which names the line, for what is no price or no such file.
+    Raises ValueError, which names the line, for what is no such value, and for a file that is no
+    CSV or lacks a needed column.
     """
-    kinds = {"expiry_date": "date", "day": "date", "price": "number"}
-    prices: list[dict[str, object]] = []
     with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file, strict=True)
+        rows, values = csv.DictReader(file, strict=True), []
         try:
-            if not {"security_id", "price"} <= {*(rows.fieldnames or ())}:
-                raise ValueError(f"{path} needs the columns security_id and price")
+            if not {*needed} <= {*(rows.fieldnames or ())}:
+                raise ValueError(f"{path} needs the columns {' and '.join(needed)}")
             for row in rows:
                 where = f"line {rows.line_num} of {path}"
                 if None in row or None in row.values():
                     raise ValueError(f"{where} has not as many values as the first line names")
-                prices.append(
+                values.append(
                     {
                         name: value_in(f"{where}: {name}", kinds.get(name, "text"), text)
                         if text or name == "day"
@@ -255,13 +264,48 @@ def _prices(path: Path) -> list[dict[str, object]]:
             raise ValueError(f"{path} is not UTF-8: save it as CSV in UTF-8") from None
         except csv.Error as error:
             raise ValueError(f"line {rows.line_num + 1} of {path} is no CSV: {error}") from None
+    return values
+
+
+def _prices(path: Path) -> list[dict[str, Any]]:
+    """Returns prices as calculations take them."""
+    kinds = {"expiry_date": "date", "day": "date", "price": "number"}
+    prices = _rows(path, kinds, "security_id", "price")
     rows_by_day(str(path), prices)  # raises for a contract with two prices
     return prices
 
 
+def _settlements(path: Path) -> list[dict[str, Any]]:
+    """Returns prices that are of no day."""
+    prices = _prices(path)
+    if any("day" in row for row in prices):
+        raise ValueError(f"{path} has the column day, but these are of no day: leave it out")
+    return prices
+
+
+def _multipliers(path: Path) -> dict[Any, Any]:
+    """Returns multipliers by contract."""
+    kinds = {"expiry_date": "date", "multiplier": "integer"}
+    rows = _rows(path, kinds, "security_id", "multiplier")
+    known = [{name: row[name] for name in CONTRACT if name in row} for row in rows]
+    priced = [{**key, "price": row["multiplier"]} for key, row in zip(known, rows, strict=True)]
+    return rows_by_day(str(path), priced).get(None, {})
+
+
+def _lots(path: Path) -> list[dict[str, Any]]:
+    """Returns lots, whose columns are those of ``open_lots``."""
+    kinds = kinds_of(analysis.Lot)
+    lots = _rows(path, kinds, "security_id", "quantity", "value")
+    for name in {name for row in lots for name in row} - kinds.keys():
+        raise ValueError(f"{path} has the column {name!r}{did_you_mean(name, kinds)}")
+    return [{name: value for name, value in row.items() if value is not None} for row in lots]
+
+
 _FILES: dict[str, Callable[[Path], object]] = {
+    "opening": _lots,
     "prices": _prices,
-    "settle": _prices,
+    "settle": _settlements,
+    "multipliers": _multipliers,
     "charges": analysis.ChargeRate.load,
     "changes": analysis.LotChange.load,
 }

@@ -1,9 +1,11 @@
-"""`tradingdata watch`: the changes of the order book, a line each."""
+"""`tradingdata watch`: the changes of the order book, a line each, with alerts."""
 
 from __future__ import annotations
 
 import json as json_format
+import subprocess
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,15 +19,33 @@ from tradingdata.watch.polling import time_left
 
 from . import parameters
 from .output import RowChoice
-from .parameters import COUNT, Command, Given, client_of, option, received
-from .terminal import end_with_the_reader, fitting, for_a_terminal, write_out
+from .parameters import COUNT, PATH, Command, Given, client_of, option, received
+from .terminal import (
+    UsageError,
+    end_with_the_reader,
+    fitting,
+    for_a_terminal,
+    remark,
+    write_out,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tradingdata.books.diff import OrderChange
     from tradingdata.table.rows import Order
     from tradingdata.watch.updates import OrderUpdate
+
+_LONGEST = 30.0  # seconds that a command of an alert may take
+
+_ON_CHANGE = (
+    "Shell command to run on changes, when the book is cleared, and when polls begin to fail; gets "
+    "them as JSON lines on its standard input."
+)
+_STATE = (
+    "Keep the orders that were reported in this file, and go on from them after a restart: the "
+    "first poll then reports what has changed since. Its name ends in .json."
+)
 
 
 @click.command(cls=Command)
@@ -35,35 +55,89 @@ if TYPE_CHECKING:
 @option("--until TIME", "End at a time, such as 15:30, on this computer's clock.")
 @option("--polls N", "End after N polls.", COUNT)
 @option("--json", "Write a JSON object for each change.")
+@option("--on-change CMD", _ON_CHANGE)
+@option("--state FILE", _STATE, PATH)
 def watch(given: Given) -> None:
     """Show orders as they change.
 
-    Prints a line for each change; in the first poll every order is new. A failed poll is reported,
-    and the watch goes on, unless the token is refused three times in a row. With --where, a change
-    counts if the order matches before or after it.
+    Prints a line for each change; in the first poll every order is new, unless --state knows it. A
+    failed poll is reported, and the watch goes on, unless the token is refused three times in a
+    row. With --where, a change counts if the order matches before or after it.
 
     Examples:
     tradingdata watch
     tradingdata watch -i 2 --where symbol=INFY,TCS
     tradingdata watch --until 15:30 --json > changes.ndjson
+    tradingdata watch -w status=Error --on-change ./alert.sh --state seen.json
     """
-    wanted, until = RowChoice("Order", given), given["until"]
+    wanted, until, state = RowChoice("Order", given), given["until"], given["state"]
+    known = None if state is None else _known_orders(state)
     seconds = fitting(lambda: validate.seconds("--interval", given["interval"]))
     fitting(lambda: time_left(until, "--until"))
     lines = json_lines if given["json"] else text_lines
+    begun, failing = known is not None, False
     with client_of(given) as client:
-        updates = islice(client.watch_orders(seconds, until=until), given["polls"])
-        while (update := received(lambda: next(updates, None))) is not None:
+        updates = client.watch_orders(seconds, previous=known, until=until)
+        polls = islice(updates, given["polls"])
+        while (update := received(lambda: next(polls, None))) is not None:
             changes = [change for change in update.changes if len(wanted.apply(_states(change)))]
             update = update._replace(changes=tuple(changes))
             write_out("".join(f"{line}\n" for line in lines(update)).encode())
             end_with_the_reader()
+            is_missed, is_changed = (
+                update.missed is not None,
+                bool(update.changes or update.cleared),
+            )
+            is_news = not failing if is_missed else begun and is_changed
+            if is_news and given["on_change"] is not None:
+                _run_on_change(given["on_change"], json_lines(update))
+            failing = is_missed
+            if is_missed:
+                continue
+            begun = True
+            # Only now: what a crash keeps from being reported is reported after a restart. A book
+            # that was cleared may come back, and its orders are not new then.
+            if state is not None and (len(update.orders) or not state.exists()):
+                update.orders.save(state, overwrite=True)
+
+
+def _known_orders(state: Path) -> OrderBook | None:
+    """Returns the orders that an earlier watch has reported, or None if there was none.
+
+    Raises UsageError if the file holds anything else or cannot be written there.
+    """
+    if state.suffix.lower() != ".json":
+        raise UsageError(f"--state takes a file whose name ends in .json, not {str(state)!r}")
+    if state.exists():
+        return fitting(lambda: OrderBook.load(state))
+    if not state.parent.is_dir():
+        raise UsageError(f"--state: there is no folder {str(state.parent)!r}: create it")
+    return None
 
 
 def _states(change: OrderChange) -> OrderBook:
     """Returns an order after a change and, if it was known, before it."""
     orders = (order for order in (change.order, change.previous) if order is not None)
     return OrderBook(orders, keep_personal_data=True)
+
+
+def _run_on_change(command: str, lines: Iterable[str]) -> None:
+    """Runs a command of the user, whose output is dropped, and reports if it failed."""
+    try:
+        code = subprocess.run(
+            command,
+            shell=True,  # a shell command that the user passed
+            input="".join(line + "\n" for line in lines).encode(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_LONGEST,
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        remark(f"--on-change: stopped after {_LONGEST:g} s", "red")
+        return
+    if code != 0:
+        remark(f"--on-change failed with exit code {code}", "red")
 
 
 def clock(update: OrderUpdate) -> str:
