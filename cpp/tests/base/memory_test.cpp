@@ -3,9 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <numeric>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -50,21 +47,6 @@ TEST_CASE("blocks are aligned, writable to their last byte, and no two of them a
 
 TEST_CASE("what cannot be had is bad_alloc") {
   CHECK_THROWS_AS(allocate_block(std::int64_t{1} << 60), std::bad_alloc);
-}
-
-TEST_CASE("a buffer holds what was appended, from any place and of any length") {
-  std::string source(300, '\0');
-  std::iota(source.begin(), source.end(), '\1');
-  for (std::size_t from = 0; from < 70; ++from) {
-    Buffer buffer;
-    std::string expected;
-    for (std::size_t size = 0; size < 200; size += 1 + size / 8) {
-      const std::string_view piece = std::string_view(source).substr(from, size);
-      buffer.append(piece);
-      expected += piece;
-      CHECK(buffer.view() == expected);
-    }
-  }
 }
 
 TEST_CASE("threads that take and free blocks at once never hold the same one") {
