@@ -135,33 +135,19 @@ WireType wire_type(const ArrowSchema& column) {
 ArrayReader::ArrayReader(std::string_view column, const WireType& type, Wire wire,
                          const ArrowArray& array, std::int64_t first, std::int64_t length)
     : column_(column), type_(type), wire_(wire), first_(array.offset), length_(length) {
-  constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max() / 64;
-  if (array.release == nullptr) fail("was released before");
-  if (array.length < 0 || array.offset < 0 || array.length > greatest || array.offset > greatest) {
-    fail("has a length or an offset out of range");
-  }
-  if (length > array.length || first > array.length - length) fail("is shorter than its batch");
   first_ += first;
   if (wire == Wire::null) {
     all_null_ = true;
     return;
   }
-  const bool offsets = wire == Wire::text || wire == Wire::large_text;
-  const std::int64_t buffers = offsets || wire == Wire::text_view ? 3 : 2;
-  const bool fits =
-      wire == Wire::text_view ? array.n_buffers >= buffers : array.n_buffers == buffers;
-  if (!fits || array.buffers == nullptr) fail("does not have the buffers of its type");
-  if (array.null_count < -1 || array.null_count > array.length) fail("has a wrong null count");
-  if (array.null_count != 0) validity_ = array.buffers[0];
-  if (array.null_count > 0 && validity_ == nullptr) fail("has nulls, but no validity bitmap");
-  values_ = array.buffers[1];
-  if (length_ == 0) {
-    first_ = 0;  // of values that may be null
+  if (length_ == 0) {  // its buffers may be null
+    first_ = 0;
     return;
   }
+  values_ = array.buffers[1];
+  validity_ = array.buffers[0];
   // A producer need not count, and the nulls that it counted may be in other rows.
   if (validity_ != nullptr && all_set(validity_, first_, length_)) validity_ = nullptr;
-  if (values_ == nullptr) fail("lacks a buffer");
   if (wire == Wire::text) check_offsets<std::int32_t>(array);
   if (wire == Wire::large_text) check_offsets<std::int64_t>(array);
   if (wire == Wire::text_view) check_views(array);
@@ -171,7 +157,6 @@ ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
                               const ArrowArray& array, std::int64_t first, std::int64_t length) {
   if (!type.is_dictionary) return ArrayReader(column, type, type.wire, array, first, length);
   ArrayReader codes(column, type, type.index, array, first, length);
-  if (array.dictionary == nullptr) codes.fail("lacks its dictionary");
   const ArrowArray& coded = *array.dictionary;
   codes.coded_.push_back(ArrayReader(column, type, type.wire, coded, 0, coded.length));
   codes.read_codes();
@@ -241,16 +226,14 @@ template <typename Offset>
 void ArrayReader::check_offsets(const ArrowArray& array) {
   data_ = static_cast<const char*>(array.buffers[2]);
   const Offset* const ends = values<Offset>();
-  if (ends[0] < 0) fail("has a negative offset");
   using Bits = std::make_unsigned_t<Offset>;
-  Bits signs = 0;  // of each offset and of each difference
+  Bits signs = static_cast<Bits>(ends[0]);  // of each offset and of each difference
   for (std::int64_t row = 0; row < length_; ++row) {
     const auto next = static_cast<Bits>(ends[row + 1]);
     signs |= next | (next - static_cast<Bits>(ends[row]));
   }
-  if (static_cast<Offset>(signs) < 0) fail("has offsets that decrease");
-  if (data_ == nullptr && ends[length_] > 0) fail("lacks its text");
-  if (data_ == nullptr) data_ = "";
+  if (static_cast<Offset>(signs) < 0) fail("has offsets that decrease or are negative");
+  if (data_ == nullptr) data_ = "";  // all texts are empty
   text_end_ = data_ + ends[length_];
   ascii_ =
       tradingdata::is_ascii({data_ + ends[0], static_cast<std::size_t>(ends[length_] - ends[0])});
@@ -260,7 +243,6 @@ void ArrayReader::check_views(const ArrowArray& array) {
   blocks_ = array.buffers + 2;
   const std::int64_t blocks = array.n_buffers - 3;
   const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[array.n_buffers - 1]);
-  if (blocks > 0 && sizes == nullptr) fail("lacks the sizes of its buffers");
   const TextView* const views = values<TextView>();
   for (std::int64_t row = 0; row < length_; ++row) {
     const TextView& view = views[row];
@@ -268,7 +250,7 @@ void ArrayReader::check_views(const ArrowArray& array) {
     if (view.size < 0) fail("has a text of negative size");
     if (view.is_inline()) continue;
     const std::int64_t block = view.place.buffer;
-    if (block < 0 || block >= blocks || blocks_[block] == nullptr || view.place.offset < 0 ||
+    if (block < 0 || block >= blocks || view.place.offset < 0 ||
         view.place.offset > sizes[block] - view.size) {
       fail("has a text outside its buffers");
     }

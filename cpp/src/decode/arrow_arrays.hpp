@@ -1,6 +1,6 @@
-// What another library passes over the Arrow C interface: owned, validated as far as the interface
-// allows, and read value by value. A producer's structures are not trusted: counts, offsets and
-// indexes are checked before they are used.
+// What another library passes over the Arrow C interface, read value by value. Its structures are
+// trusted, since they have pointers to its code; what they may hold of a damaged file is not: the
+// offsets, places and codes of texts are checked before they are used.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ void check_utf8(std::string_view column, std::string_view text);
 class ArrayReader {
  public:
   // `first` and `length`: the rows of the array to read, behind its own offset. Throws
-  // std::invalid_argument, which names the column, where the array is malformed. The three
+  // std::invalid_argument, which names the column, where its texts are malformed. The three
   // references must outlive the reader.
   static ArrayReader open(std::string_view column, const WireType& type, const ArrowArray& array,
                           std::int64_t first, std::int64_t length);

@@ -57,19 +57,6 @@ struct Input {
   std::int64_t rows = 0;
 };
 
-void check_schema(const ArrowSchema& schema) {
-  if (schema.release == nullptr || schema.format == nullptr) malformed("it has no schema");
-  if (std::string_view(schema.format) != "+s") {
-    throw UnsupportedColumn("the Arrow data is one array, not a table: pass a table or a frame");
-  }
-  if (schema.n_children < 0 || (schema.n_children > 0 && schema.children == nullptr)) {
-    malformed("its schema has no columns");
-  }
-  for (std::int64_t i = 0; i < schema.n_children; ++i) {
-    if (schema.children[i] == nullptr) malformed("its schema lacks a column");
-  }
-}
-
 // The count of a producer that has not counted is -1.
 bool has_null_row(const ArrowArray& batch) {
   if (batch.null_count >= 0) return batch.null_count > 0;
@@ -78,23 +65,12 @@ bool has_null_row(const ArrowArray& batch) {
   return has_bitmap && !detail::all_set(batch.buffers[0], batch.offset, batch.length);
 }
 
-void check_batch(const ArrowArray& batch, std::int64_t columns) {
-  constexpr std::int64_t greatest = std::numeric_limits<std::int32_t>::max();
-  if (batch.n_children != columns || (columns > 0 && batch.children == nullptr)) {
-    malformed("a batch has another number of columns than its schema");
-  }
-  if (batch.length < 0 || batch.offset < 0 || batch.length > greatest || batch.offset > greatest) {
-    malformed("a batch has a length or an offset out of range");
-  }
-  if (has_null_row(batch)) malformed("a row of a batch is null as a whole");
-  for (std::int64_t i = 0; i < columns; ++i) {
-    if (batch.children[i] == nullptr) malformed("a batch lacks a column");
-  }
-}
-
 // The columns of a schema, and no batch yet.
 Input input_of(Taken<ArrowSchema> schema) {
-  check_schema(*schema);
+  if (schema->release == nullptr) malformed("it has no schema");
+  if (std::string_view(schema->format) != "+s") {
+    throw UnsupportedColumn("the Arrow data is one array, not a table: pass a table or a frame");
+  }
   Input input;
   input.schema = std::move(schema);
   for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
@@ -105,7 +81,7 @@ Input input_of(Taken<ArrowSchema> schema) {
 }
 
 void add_batch(Input& input, Taken<ArrowArray> batch) {
-  check_batch(*batch, input.schema->n_children);
+  if (has_null_row(*batch)) malformed("a row of a batch is null as a whole");
   input.rows += batch->length;
   if (input.rows > std::numeric_limits<std::int32_t>::max()) {
     throw std::invalid_argument("the Arrow data has more rows than fit into one book");
@@ -117,9 +93,6 @@ Input read_all(ArrowArrayStream& given) {
   Taken<ArrowArrayStream> stream(given);
   ArrowArrayStream& producer = *stream;
   if (producer.release == nullptr) malformed("it was consumed before");
-  if (producer.get_schema == nullptr || producer.get_next == nullptr) {
-    malformed("its stream has no functions");
-  }
   Taken<ArrowSchema> schema;
   if (producer.get_schema(&producer, schema.get()) != 0) fail_as(producer, "with its schema");
   Input input = input_of(std::move(schema));
@@ -171,27 +144,19 @@ void each_array(const Input& input, const Source& source, const Work& work) {
   }
 }
 
-// The values that fields have in every row.
-class Constants {
- public:
-  explicit Constants(std::string_view object) : object_(object), body_(object_) {}
-
-  // Calls work(name, value) for each.
-  template <typename Work>
-  void each(const Work& work) const {
-    constexpr int depth = 1;
-    if (object_.size() == 0) return;
-    std::string scratch;
-    visit_pairs(body_, body_.begin(), depth, [&](const detail::Pair& pair) {
-      work(pair.name(), read_literal(body_, pair.value, depth, scratch));
-      return true;
-    });
-  }
-
- private:
-  Buffer object_;
-  detail::Document body_;
-};
+// Calls work(name, value) for each value of a JSON object, which may be "".
+template <typename Work>
+void each_constant(std::string_view object, const Work& work) {
+  constexpr int depth = 1;
+  if (object.empty()) return;
+  const Buffer bytes(object);
+  const Document body(bytes);
+  std::string scratch;
+  visit_pairs(body, body.begin(), depth, [&](const Pair& pair) {
+    work(pair.name(), read_literal(body, pair.value, depth, scratch));
+    return true;
+  });
+}
 
 // A personal value, masked as in a response.
 std::string hidden(std::string_view json) {
@@ -326,11 +291,7 @@ class UnknownFields {
 class TableReader {
  public:
   TableReader(const Schema& schema, const Input& input, const ArrowOptions& options)
-      : schema_(schema),
-        input_(input),
-        options_(options),
-        constants_(options.constants),
-        of_field_(schema.fields.size()) {
+      : schema_(schema), input_(input), options_(options), of_field_(schema.fields.size()) {
     std::set<std::string_view> seen;
     for (std::size_t i = 0; i < input.names.size(); ++i) {
       const std::string& name = input.names[i];
@@ -347,7 +308,7 @@ class TableReader {
         of_field_[static_cast<std::size_t>(field)] = std::move(source);
       }
     }
-    constants_.each([&](const std::string& name, const detail::Literal&) {
+    each_constant(options.constants, [&](const std::string& name, const Literal&) {
       if (!seen.contains(name)) return;
       throw std::invalid_argument("`constants` has a value for " + name +
                                   ", which is also a column of the data");
@@ -399,7 +360,7 @@ class TableReader {
         filler.fill(field, values, first);
       });
     }
-    constants_.each([&](const std::string& name, const detail::Literal& value) {
+    each_constant(options_.constants, [&](const std::string& name, const Literal& value) {
       const int field = schema_.find(name);
       for (std::int64_t row = 0; row < input_.rows; ++row) filler.fill_cell(field, row, value);
     });
@@ -443,7 +404,6 @@ class TableReader {
   const Schema& schema_;
   const Input& input_;
   const ArrowOptions& options_;
-  Constants constants_;
   std::vector<std::optional<Source>> of_field_;
   std::vector<Source> unknown_;
 };
