@@ -10,7 +10,6 @@
 
 #include "base/text.hpp"
 #include "decode/arrow_json.hpp"
-#include "decode/text_values.hpp"
 #include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
@@ -243,13 +242,9 @@ void ColumnFiller::fill_cell(int field, std::int64_t row, const Literal& value) 
 
 void ColumnFiller::settle_offsets() {
   std::ranges::stable_sort(offset_times_, {}, &OffsetTime::row);  // they come column by column
-  const auto note = [&](Problem problem, int field, std::int64_t row, const OffsetTime* time) {
-    issues_.add(field, problem, row, [&] {
-      if (time != nullptr) return time->raw;
-      return '"' + format_timestamp(table_.cells<std::int64_t>(field)[row]) + '"';
-    });
-  };
-  if (!offset_times_.empty()) detail::settle_offsets(table_, offset_times_, note);
+  detail::settle_offsets(table_, offset_times_, [&](Problem problem, const OffsetTime& time) {
+    issues_.add(time.field, problem, time.row, [&] { return time.raw; });
+  });
 }
 
 }  // namespace tradingdata::detail

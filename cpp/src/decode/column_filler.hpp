@@ -13,6 +13,7 @@
 #include "decode/arrow_arrays.hpp"
 #include "decode/issues.hpp"
 #include "decode/json.hpp"
+#include "decode/text_values.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
@@ -65,14 +66,6 @@ class ColumnFiller {
   void settle_offsets();
 
  private:
-  // A time that is text with an offset from UTC, in minutes, in a table without a zone.
-  struct OffsetTime {
-    int offset;
-    int field;
-    std::int64_t row;
-    std::string raw;
-  };
-
   template <typename Raw>
   void fill_cell(int field, std::int64_t row, const Literal& value, const Raw& raw);
   template <typename Raw>
@@ -85,7 +78,7 @@ class ColumnFiller {
   const TableClock& clock_;
   bool mask_;
   IssueCounts issues_;
-  std::vector<OffsetTime> offset_times_;
+  std::vector<OffsetTime> offset_times_;  // of a table without a zone
 };
 
 }  // namespace tradingdata::detail

@@ -2,9 +2,6 @@
 // convert, become null with an issue, or be rejected.
 #include "decode/column_writers.hpp"
 
-#include <algorithm>
-
-#include "decode/text_values.hpp"
 #include "privacy/personal.hpp"
 
 namespace tradingdata::detail {
@@ -119,24 +116,15 @@ const char* ColumnWriters::read_slowly(const char* at, int field, std::int64_t r
   };
   if (const auto offset = convert(sink.kind, literal, text_of, store, note)) {
     offset_times_.push_back(
-        {*offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
+        {*offset, field, row, std::string(literal.raw()), body_.offset_of(literal.from)});
   }
   return literal.to;
 }
 
 void ColumnWriters::settle_offsets() {
-  const auto text_of = [this](const OffsetTime& time) {
-    return between(body_.begin() + time.from, body_.begin() + time.to);
-  };
-  const auto note = [&](Problem problem, int field, std::int64_t row, const OffsetTime* time) {
-    if (time != nullptr) {
-      return issues_.note(field, problem, row, body_.begin() + time->from, text_of(*time));
-    }
-    const auto conflict = std::ranges::find(offset_times_, field, &OffsetTime::field);
-    const std::string text = format_timestamp(table_.cells<std::int64_t>(field)[row]);
-    issues_.note(field, problem, row, body_.begin() + conflict->from, '"' + text + '"');
-  };
-  if (!offset_times_.empty()) detail::settle_offsets(table_, offset_times_, note);
+  detail::settle_offsets(table_, offset_times_, [&](Problem problem, const OffsetTime& time) {
+    issues_.note(time.field, problem, time.row, body_.begin() + time.place, time.raw);
+  });
 }
 
 void ColumnWriters::missing(int field, std::int64_t row, const char* record_end) {

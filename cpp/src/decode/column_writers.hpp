@@ -12,6 +12,7 @@
 #include "decode/issues.hpp"
 #include "decode/json.hpp"
 #include "decode/pan_mask.hpp"
+#include "decode/text_values.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
@@ -48,15 +49,6 @@ class ColumnWriters {
   void settle_offsets();
 
  private:
-  // A timestamp that was sent with an offset from UTC.
-  struct OffsetTime {
-    int offset;  // in minutes
-    int field;
-    std::int64_t row;
-    std::int64_t from;  // the offsets of its JSON text
-    std::int64_t to;
-  };
-
   // Where the values of a field go.
   struct Sink {
     std::byte* values;

@@ -134,17 +134,27 @@ std::optional<int> convert(Kind kind, const Literal& value, const TextOf& text_o
   return offset;
 }
 
+// A time that has an offset from UTC, in minutes, and its JSON text.
+struct OffsetTime {
+  int offset;
+  int field;
+  std::int64_t row;
+  std::string raw;
+  std::int64_t place = 0;  // its offset in the body
+};
+
 // A column holds clock times, which can be compared only if they are of one clock: the most
 // frequent offset is dropped, and a time with another offset is lost. Where a column also has times
-// without an offset, the fewer of the two are lost. `times` have the members field, row and offset,
-// in the order of their rows; note(problem, field, row, time) is called for each, and with nullptr
-// for a time without an offset, which is still there.
-template <typename Time, typename Note>
-void settle_offsets(TableBuilder& builder, const std::vector<Time>& times, const Note& note) {
+// without an offset, the fewer of the two are lost. `times` are in the order of their rows;
+// note(problem, time) is called for each, and for a time without an offset that is lost, as one at
+// the place of the first that has one.
+template <typename Note>
+void settle_offsets(TableBuilder& builder, const std::vector<OffsetTime>& times, const Note& note) {
+  if (times.empty()) return;
   const Table& table = builder.table();
   std::map<int, std::int64_t> counts;
-  std::map<int, std::vector<const Time*>> columns;
-  for (const Time& time : times) {
+  std::map<int, std::vector<const OffsetTime*>> columns;
+  for (const OffsetTime& time : times) {
     ++counts[time.offset];
     columns[time.field].push_back(&time);
   }
@@ -160,16 +170,18 @@ void settle_offsets(TableBuilder& builder, const std::vector<Time>& times, const
     if (!naive.empty() && naive.size() >= sent.size()) without.insert(field);
     if (naive.size() >= sent.size()) continue;
     for (const std::int64_t row : naive) {
-      note(Problem::offset_differs, field, row, static_cast<const Time*>(nullptr));
+      const std::string text = format_timestamp(builder.cells<std::int64_t>(field)[row]);
+      note(Problem::offset_differs,
+           OffsetTime{0, field, row, '"' + text + '"', sent.front()->place});
       builder.set_null(field, row);
     }
   }
-  const auto usual =
-      std::ranges::max_element(times, {}, [&](const Time& time) { return counts[time.offset]; });
-  for (const Time& time : times) {
+  const auto usual = std::ranges::max_element(
+      times, {}, [&](const OffsetTime& time) { return counts[time.offset]; });
+  for (const OffsetTime& time : times) {
     const bool differs = time.offset != usual->offset || without.contains(time.field);
     if (differs) builder.set_null(time.field, time.row);
-    note(differs ? Problem::offset_differs : Problem::offset_dropped, time.field, time.row, &time);
+    note(differs ? Problem::offset_differs : Problem::offset_dropped, time);
   }
 }
 
