@@ -79,21 +79,6 @@ class KeptBlocks {
 constinit KeptBlocks<16> kept_blocks;
 constinit KeptBlocks<4> large_kept_blocks;
 
-// Processors fetch ahead within a page only, so both places are fetched a page ahead, which never
-// faults. With the C library's memcpy alone, a fetched book of 10,000 trades takes 3 % longer.
-void copy_bytes(char* to, const char* from, std::size_t count) {
-#ifdef __GNUC__
-  constexpr std::size_t step = 64;
-  constexpr std::ptrdiff_t page = 4096;
-  for (; count >= step; count -= step, from += step, to += step) {
-    __builtin_prefetch(from + page);
-    __builtin_prefetch(to + page, 1);
-    std::memcpy(to, from, step);
-  }
-#endif
-  if (count > 0) std::memcpy(to, from, count);
-}
-
 }  // namespace
 
 void* allocate_block(std::int64_t bytes) {
@@ -141,7 +126,7 @@ Buffer::~Buffer() {
 void Buffer::reserve(std::int64_t capacity) {
   if (data_ != nullptr && capacity <= capacity_) return;
   auto* grown = static_cast<char*>(allocate_block(capacity + padding));
-  copy_bytes(grown, data_, static_cast<std::size_t>(size_));
+  if (size_ > 0) std::memcpy(grown, data_, static_cast<std::size_t>(size_));
   free_block(std::exchange(data_, grown));
   capacity_ = capacity;
   extend(0);
@@ -152,7 +137,7 @@ void Buffer::append(std::string_view more) {
   if (data_ == nullptr || size_ + count > capacity_) {
     reserve(std::max(size_ + count, size_ == 0 ? 0 : capacity_ * 2));
   }
-  copy_bytes(data_ + size_, more.data(), more.size());
+  more.copy(data_ + size_, more.size());
   extend(count);
 }
 
