@@ -13,7 +13,7 @@ Columns::Columns(TablePtr table, py::handle zone)
     : table_(std::move(table)),
       type_(&row_type(table_->schema())),
       keeps_type_(type_->object()),
-      fields_(static_cast<const FieldFinder&>(type_->names)),
+      names_(&type_->names),
       zone_(zone),
       readers_(static_cast<std::size_t>(table_->schema().width())) {
   int field = 0;
@@ -50,9 +50,7 @@ PyObject* Columns::timestamp(std::int64_t micros) {
 
 void FieldNames::fill(const Schema& schema) {
   constexpr std::size_t slots_a_name = 16;  // few are taken, so that probes end at once
-  made_slots_.resize(std::bit_ceil(slots_a_name * (schema.fields.size() + 1)));
-  slots_ = made_slots_.data();
-  mask_ = made_slots_.size() - 1;
+  slots_.resize(std::bit_ceil(slots_a_name * (schema.fields.size() + 1)));
   py::dict by_text;
   for (int field = 0; field < schema.width(); ++field) {
     PyObject* const name = PyUnicode_InternFromString(schema.field(field).name.data());
@@ -60,8 +58,8 @@ void FieldNames::fill(const Schema& schema) {
     names_.push_back(name);
     by_text[py::handle(name)] = field;
     std::size_t slot = slot_of(name);
-    while (made_slots_[slot].name != nullptr) slot = (slot + 1) & mask_;
-    made_slots_[slot] = {name, field};
+    while (slots_[slot].name != nullptr) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = {name, field};
   }
   by_text_ = by_text.release().ptr();
 }

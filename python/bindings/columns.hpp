@@ -18,19 +18,26 @@
 namespace tradingdata::python {
 
 // Finds a field by its interned name: one look at an address and, nearly always, one comparison.
-class FieldFinder {
+class FieldNames {
  public:
+  void fill(const Schema& schema);
+  void clear();  // before the end of the type that has the names, since it needs the GIL
+
   // The field, or -1 where no field has this very object for a name.
   int find(PyObject* name) const {
     std::size_t slot = slot_of(name);
     while (slots_[slot].name != nullptr) {
       if (slots_[slot].name == name) return slots_[slot].field;
-      slot = (slot + 1) & mask_;
+      slot = (slot + 1) & (slots_.size() - 1);
     }
     return -1;
   }
 
- protected:
+  // Also finds a name that is equal, but another object. `name` is a str.
+  int find_equal(PyObject* name) const;
+  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
+
+ private:
   struct Slot {
     PyObject* name = nullptr;
     int field = -1;
@@ -38,24 +45,10 @@ class FieldFinder {
 
   std::size_t slot_of(PyObject* name) const {
     const auto address = reinterpret_cast<std::uintptr_t>(name) >> 4;
-    return (address ^ address >> 9) & mask_;
+    return (address ^ address >> 9) & (slots_.size() - 1);
   }
 
-  const Slot* slots_ = nullptr;
-  std::size_t mask_ = 0;
-};
-
-class FieldNames : public FieldFinder {
- public:
-  void fill(const Schema& schema);
-  void clear();  // before the end of the type that has the names, since it needs the GIL
-
-  // Also finds a name that is equal, but another object. `name` is a str.
-  int find_equal(PyObject* name) const;
-  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
-
- private:
-  std::vector<Slot> made_slots_;
+  std::vector<Slot> slots_;  // a power of two
   std::vector<PyObject*> names_;
   PyObject* by_text_ = nullptr;  // a dict, from name to field
 };
@@ -117,7 +110,7 @@ class Columns {
   const TablePtr& shared() const { return table_; }
   const RowType& type() const { return *type_; }
   // The field that has this very object for a name, or -1.
-  int find(PyObject* name) const { return fields_.find(name); }
+  int find(PyObject* name) const { return names_->find(name); }
   py::handle zone() const { return zone_; }
   // Whether the zone may refer back to this: only then do rows cost the garbage collector anything.
   bool is_in_cycles() const { return PyObject_IS_GC(zone_.ptr()) != 0; }
@@ -192,8 +185,8 @@ class Columns {
 
   TablePtr table_;
   const RowType* type_;
-  py::object keeps_type_;  // without a row, nothing else may
-  FieldFinder fields_;     // a copy of the type's: reading an attribute looks at one address less
+  py::object keeps_type_;    // without a row, nothing else may
+  const FieldNames* names_;  // of the type
   py::handle zone_;
   std::vector<Reader> readers_;
 };

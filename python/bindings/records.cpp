@@ -1,4 +1,4 @@
-// Records: made by keyword or from another one, shown, and joined to tables; and the declarations
+// Records: made by keyword or from another one, and joined to tables; and the declarations
 // of records and calls, which the package's lists follow.
 #include <pybind11/stl.h>
 
@@ -15,7 +15,6 @@
 #include "bindings.hpp"
 #include "client/calls.hpp"
 #include "columns.hpp"
-#include "privacy/personal.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 #include "table/records.hpp"
@@ -189,32 +188,6 @@ py::object table_of(const py::object& record, const py::list& columns, const py:
     }
   }
   return whole_slice(table.build(), zone);
-}
-
-PyObject* repr_row(PyObject* self) {
-  const RowType& type = *row_type_of(self);
-  const auto* row = reinterpret_cast<RowObject*>(self);
-  const Table& table = row->columns->table();
-  return guarded([&] {
-    py::list parts;
-    for (int i = 0; i < type.schema->width(); ++i) {
-      if (!table.valid(i, row->row)) continue;
-      const Field& field = type.schema->field(i);
-      if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
-      py::object value = owned(row->columns->cell(i, row->row));
-      if (field.kind == Kind::text) {
-        const std::string_view text = table.text(i, row->row);
-        if (field.personal()) value = py::str(masked(text));
-        // A query may give a number under any name.
-        if (type.schema->owner != nullptr) value = py::str(without_account_numbers(text));
-      }
-      parts.append(format("%s=%R", field.name.data(), value.ptr()));
-    }
-    const std::size_t unknown = table.extras_of(row->row).size();
-    if (unknown > 0) parts.append(format("<%zu unknown>", unknown));
-    const py::object fields = owned(PyUnicode_Join(py::str(", ").ptr(), parts.ptr()));
-    return format("%s(%U)", type.schema->record.data(), fields.ptr()).release().ptr();
-  });
 }
 
 // Functions on records and their types, and tables built from records.

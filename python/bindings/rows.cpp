@@ -227,7 +227,7 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
   }
   made.getters.push_back({nullptr, nullptr, nullptr, nullptr, &made});  // by which a type finds it
 
-  std::array<PyType_Slot, 17> slots{{
+  std::array<PyType_Slot, 15> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_traverse, reinterpret_cast<void*>(visit_owner)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
@@ -238,7 +238,6 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
       {Py_nb_bool, reinterpret_cast<void*>(is_true)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
-      {Py_tp_repr, reinterpret_cast<void*>(repr_row)},
       {Py_tp_new, reinterpret_cast<void*>(create)},
       {Py_tp_alloc, reinterpret_cast<void*>(refuse_empty)},
       {Py_tp_getset, made.getters.data()},

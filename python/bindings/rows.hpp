@@ -53,6 +53,4 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
 // slice, some rows and names, for the columns of these names.
 py::object table_of(const py::object& record, const py::list& columns, const py::object& zone);
 
-PyObject* repr_row(PyObject* self);
-
 }  // namespace tradingdata::python

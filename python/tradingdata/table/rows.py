@@ -1,6 +1,6 @@
 """The types of rows: how they are declared, what they are to other libraries, and their pickles.
 
-The core makes each type, its fields, slots and ``repr``, from a schema: ``Trade``, ``Order`` and
+The core makes each type, its fields and slots, from a schema: ``Trade``, ``Order`` and
 ``Stock`` from its table of fields, others from a declaration in Python.
 
 A row is read as a dataclass, though it is none. The attributes of dataclasses are inherited, never
@@ -312,6 +312,22 @@ class RowMethods:
     __dataclass_fields__ = _OfDataclass()
     __dataclass_params__ = _OfDataclass()
     _extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
+
+    def __repr__(self: Record) -> str:
+        kind = type(self)
+        parts = []
+        for name, _, _, is_personal in _core.fields_of(kind):
+            value = self[name]
+            if value is None or value == "":
+                continue
+            if isinstance(value, str) and is_personal:
+                value = _core.displayed(name, value)
+            elif isinstance(value, str) and kind not in RECORD_TYPES:
+                value = _core.without_account_numbers(value)  # a query may give it any name
+            parts.append(f"{name}={value!r}")
+        if unknown := _core.row_extras(self):
+            parts.append(f"<{len(unknown)} unknown>")
+        return f"{kind.__name__}({', '.join(parts)})"
 
     def __reduce__(self: Record) -> Reduced:
         return reduced("row", _core.slice_of(self))
