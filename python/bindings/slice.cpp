@@ -139,20 +139,6 @@ void set_slots(PyHeapTypeObject* type) {
   type->as_mapping.mp_subscript = slice_subscript;
 }
 
-// The rows that equal `value`, a record of the same type.
-std::vector<std::int64_t> find(const OwnedSlice& self, const py::object& value) {
-  std::vector<std::int64_t> found;
-  if (row_type_of(value.ptr()) == nullptr) return found;
-  const auto* row = reinterpret_cast<RowObject*>(value.ptr());
-  if (!equal(row->columns->zone(), self.zone())) return found;
-  for (std::int64_t i = 0; i < self.size(); ++i) {
-    if (same_row(self.table(), self.start() + i, row->columns->table(), row->row)) {
-      found.push_back(i);
-    }
-  }
-  return found;
-}
-
 bool same_slices(const OwnedSlice& self, const OwnedSlice& other) {
   return equal(self.zone(), other.zone()) && same_rows(self.view(), other.view());
 }
@@ -223,15 +209,6 @@ py::object missing(const OwnedSlice& self, const Names& names) {
 
 py::object column(const OwnedSlice& self, const std::string& name) {
   return column_list(self, field_named(self.table(), name));
-}
-
-py::dict to_dict(const OwnedSlice& self, const Names& names) {
-  const RowType& type = self.columns().type();
-  py::dict result;
-  for (const int field : columns_named(self.table(), names)) {
-    result[py::handle(type.names.name(field))] = column_list(self, field);
-  }
-  return result;
 }
 
 py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
@@ -344,13 +321,11 @@ void bind_slice(py::module_& module) {
                              })
       .def_property_readonly("issues", &issues)
       .def("take", &take, py::arg("rows"))
-      .def("find", &find, py::arg("value"))
       .def("extra_names", &extra_names)
       .def("with_extra_column", &with_extras_in_one, py::arg("record"))
       .def("column", &column, py::arg("name"))
       .def("cells", &cells, py::arg("rows"), py::arg("names"))
       .def("missing", &missing, py::arg("names"))
-      .def("to_dict", &to_dict, py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)
       .def("where", &where, py::arg("conditions"))
       .def("sorted", &sorted, py::arg("keys"))

@@ -25,7 +25,8 @@ PART = ROWS[1:]
 
 def made(*columns: Any) -> dict[str, list[Any]]:
     kind = row_type("Made", [("number", "integer", ""), ("name", "text", ""), ("day", "date", "")])
-    return _core.table_of(kind, list(columns)).to_dict(["number", "name", "day"])
+    rows = _core.table_of(kind, list(columns))
+    return {name: rows.column(name) for name in ("number", "name", "day")}
 
 
 def test_columns_of_a_slice_stand_beside_lists_of_values() -> None:
@@ -70,7 +71,7 @@ def test_rows_of_another_schema_are_refused_where_their_values_are_read() -> Non
         other.with_extra_column(dated)
     assert other != PART
     assert other[0] != PART[0]
-    assert PART.find(other[0]) == []
+    assert other[0] not in PART
     with pytest.raises(ValueError, match="different records"):
         _core.join([PART, other])
 

@@ -105,7 +105,7 @@ def _refuse(rows: Slice, field: str, comparison: str, values: list[object], prob
     """Raises ValueError for the first row whose field meets a condition."""
     refused = rows.where([(field, comparison, "all", False, values)])
     if len(refused):
-        row = rows.find(refused[0])[0]
+        row = list(rows).index(refused[0])
         where = f"{field} is {refused[0][field]!r} in row {row} ({_trade(rows, row)})"
         raise ValueError(f"{where}, {problem}")
 

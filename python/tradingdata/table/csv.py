@@ -36,10 +36,10 @@ def csv_text(rows: Slice, kinds: dict[str, str], *, spreadsheet: bool) -> str:
     cell = _spreadsheet_cell if spreadsheet else _cell
     lines = [",".join(map(cell, kinds))]
     for start in range(0, len(rows), _ROWS_AT_ONCE):
-        columns = rows[start : start + _ROWS_AT_ONCE].to_dict(list(kinds))
+        part = rows[start : start + _ROWS_AT_ONCE]
         cells = (
-            _cells(values, cell if kinds[name] == "text" else str)
-            for name, values in columns.items()
+            _cells(part.column(name), cell if kind == "text" else str)
+            for name, kind in kinds.items()
         )
         # Readers skip blank lines, and the row would be lost.
         lines += [",".join(line) or '""' for line in zip(*cells, strict=True)]

@@ -241,7 +241,7 @@ def reduce_slice(rows: _core.Slice) -> Reduced:
     kind: Any = rows.row_type
     if isinstance(kind._schema, str):  # a record of the service
         return reduced("records", kind._schema, rows.to_json(), rows.zone, rows.masked)
-    columns = list(rows.to_dict(_core.names_of(kind)).values())
+    columns = [rows.column(name) for name in _core.names_of(kind)]
     return reduced("rows", kind._schema, columns, rows.zone)
 
 

@@ -80,7 +80,7 @@ class Selection:
 
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""
-        lists = self.rows.to_dict(self.names)
+        lists = {name: self.rows.column(name) for name in self.names}
         if self.extra:
             extras = [_core.row_extras(row) for row in self.rows]
             names = self.rows.extra_names()
@@ -90,7 +90,7 @@ class Selection:
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column, unknown fields as a JSON object."""
-        return self.exported.to_dict(list(self.kinds))
+        return {name: self.exported.column(name) for name in self.kinds}
 
     def pandas(self, dtype_backend: DtypeBackend = "numpy_nullable") -> pd.DataFrame:
         """Returns a pandas DataFrame, made by pyarrow, with the dtypes of a backend."""

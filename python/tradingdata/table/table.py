@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import countOf, indexOf
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -166,7 +167,7 @@ class Table(TableExport, Generic[Record]):
         return reversed(self._rows)
 
     def __contains__(self, record: object) -> bool:
-        return bool(self._rows.find(record))
+        return record in self._rows
 
     def index(self, record: Record, start: int = 0, stop: int | None = None, /) -> int:
         """Returns the position of the first row that equals a record.
@@ -180,10 +181,10 @@ class Table(TableExport, Generic[Record]):
             ValueError: No such row equals the record.
         """
         first, last, _ = slice(start, stop).indices(len(self))
-        matches = self._rows[first:last].find(record)
-        if not matches:
-            raise ValueError("no row equals that record")
-        return first + matches[0]
+        try:
+            return first + indexOf(self._rows[first:last], record)
+        except ValueError:
+            raise ValueError("no row equals that record") from None
 
     def count(self, record: Record) -> int:
         """Returns the number of rows that equal a record.
@@ -191,7 +192,7 @@ class Table(TableExport, Generic[Record]):
         Args:
             record: The record to count.
         """
-        return len(self._rows.find(record))
+        return countOf(self._rows, record)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
