@@ -9,15 +9,14 @@
 #include <cstring>
 
 // -DTRADINGDATA_SIMD=OFF defines TRADINGDATA_PLAIN, which tests the plain form on a machine that
-// has SSE2 or NEON.
-#if defined(TRADINGDATA_PLAIN)
-#elif defined(__SSE2__) || defined(_M_X64)
+// has SSE2 or NEON. Compilers without vectors of GNU C, such as MSVC, have the plain form.
+#if defined(TRADINGDATA_PLAIN) || !defined(__GNUC__)
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #define TRADINGDATA_SSE2 1
 #define TRADINGDATA_BLOCKS 1
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
-#define TRADINGDATA_NEON 1
 #define TRADINGDATA_BLOCKS 1
 #endif
 
@@ -34,52 +33,28 @@
 
 namespace tradingdata::detail {
 
-// Sixteen bytes; of a comparison, each is all ones or all zeros. `below` takes bytes as signed, so
-// that non-ASCII is below any character.
-#if defined(TRADINGDATA_SSE2)
-using Block = __m128i;
+#ifdef TRADINGDATA_BLOCKS
+// Sixteen bytes; of a comparison, each is all ones or all zeros. They are signed, so that non-ASCII
+// is below any character.
+using Block = signed char __attribute__((vector_size(16)));
+
 inline Block load_block(const char* text) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  Block block;
+  std::memcpy(&block, text, sizeof block);
+  return block;
 }
-inline Block equal_to(Block block, char c) {
-  return _mm_cmpeq_epi8(block, _mm_set1_epi8(c));
-}
-inline Block equal_blocks(Block a, Block b) {
-  return _mm_cmpeq_epi8(a, b);
-}
-inline Block either(Block a, Block b) {
-  return _mm_or_si128(a, b);
-}
-inline Block below(Block block, char c) {
-  return _mm_cmplt_epi8(block, _mm_set1_epi8(c));
-}
+
 inline std::uint32_t mask_of(Block bytes) {
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
-}
-#elif defined(TRADINGDATA_NEON)
-using Block = uint8x16_t;
-inline Block load_block(const char* text) {
-  return vld1q_u8(reinterpret_cast<const std::uint8_t*>(text));
-}
-inline Block equal_to(Block block, char c) {
-  return vceqq_u8(block, vdupq_n_u8(static_cast<std::uint8_t>(c)));
-}
-inline Block equal_blocks(Block a, Block b) {
-  return vceqq_u8(a, b);
-}
-inline Block either(Block a, Block b) {
-  return vorrq_u8(a, b);
-}
-inline Block below(Block block, char c) {
-  return vcltq_s8(vreinterpretq_s8_u8(block), vdupq_n_s8(c));
-}
-// NEON has no such instruction: each byte keeps the bit of its place, and three additions of
-// neighbours collect them.
-inline std::uint32_t mask_of(Block bytes) {
-  const Block places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
-  Block bits = vandq_u8(bytes, places);
+#ifdef TRADINGDATA_SSE2
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(reinterpret_cast<__m128i>(bytes)));
+#else
+  // NEON has no such instruction: each byte keeps the bit of its place, and three additions of
+  // neighbours collect them.
+  const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+  uint8x16_t bits = vandq_u8(reinterpret_cast<uint8x16_t>(bytes), places);
   for (int i = 0; i < 3; ++i) bits = vpaddq_u8(bits, bits);
   return vgetq_lane_u16(vreinterpretq_u16_u8(bits), 0);
+#endif
 }
 #else
 template <typename Test>
@@ -96,7 +71,7 @@ std::uint32_t mask_of(const char* text, Test test) {
 inline std::uint32_t special_in_16(const char* text) {
 #ifdef TRADINGDATA_BLOCKS
   const Block block = load_block(text);
-  return mask_of(either(below(block, 0x20), either(equal_to(block, '"'), equal_to(block, '\\'))));
+  return mask_of((block < 0x20) | (block == '"') | (block == '\\'));
 #else
   return mask_of(text, [](unsigned char byte) {
     return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
@@ -115,11 +90,9 @@ inline constexpr unsigned digit_mask_bytes = 16;
 
 // A bit for each of 16 bytes that is no digit.
 inline std::uint32_t other_than_digits(const char* text) {
-#ifdef TRADINGDATA_SSE2
-  const __m128i value = _mm_sub_epi8(load_block(text), _mm_set1_epi8('0'));
-  return mask_of(_mm_adds_epu8(value, _mm_set1_epi8(0x76)));  // 10 and more reach the top bit
-#elif defined(TRADINGDATA_NEON)
-  return mask_of(vcgtq_u8(vsubq_u8(load_block(text), vdupq_n_u8('0')), vdupq_n_u8(9)));
+#ifdef TRADINGDATA_BLOCKS
+  const Block block = load_block(text);
+  return mask_of((block < '0') | (block > '9'));
 #else
   return mask_of(text, [](unsigned char byte) { return byte < '0' || byte > '9'; });
 #endif
@@ -129,7 +102,7 @@ inline std::uint32_t other_than_digits(const char* text) {
 inline bool same_bytes(const char* text, const char* expected, std::uint32_t mask) {
 #ifdef TRADINGDATA_BLOCKS
   const auto equal = [&](int at) {
-    return mask_of(equal_blocks(load_block(text + at), load_block(expected + at)));
+    return mask_of(load_block(text + at) == load_block(expected + at));
   };
   return (~(equal(0) | equal(16) << 16) & mask) == 0;
 #else
@@ -158,7 +131,8 @@ inline void store_view(TextView* out, const char* text, std::size_t size, std::i
   }();
   const Shape& shape = shapes[size];
   const auto* const kept = reinterpret_cast<const __m128i*>(shape.kept);
-  const __m128i characters = _mm_and_si128(load_block(text), _mm_load_si128(kept));
+  const __m128i characters =
+      _mm_and_si128(reinterpret_cast<__m128i>(load_block(text)), _mm_load_si128(kept));
   const std::uint64_t place = static_cast<std::uint64_t>(offset) << 32 & shape.placed;
   const __m128i tail = _mm_slli_si128(_mm_cvtsi64_si128(static_cast<std::int64_t>(place)), 8);
   const __m128i head =

@@ -56,7 +56,7 @@ const char* Document::pass_spaces(const char* at) {
 #ifdef TRADINGDATA_BLOCKS
     // Indented text has long runs of blanks.
     for (;;) {
-      const std::uint32_t others = ~mask_of(equal_to(load_block(at), ' ')) & 0xFFFF;
+      const std::uint32_t others = ~mask_of(load_block(at) == ' ') & 0xFFFF;
       if (others != 0) {
         at += std::countr_zero(others);
         break;
