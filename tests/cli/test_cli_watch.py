@@ -221,3 +221,17 @@ def test_the_lines_show_the_zone_of_the_rows(sandbox: Service, tz: str | None) -
     assert clock(update) == f"{update.at.astimezone(zone):%H:%M:%S}"
     unknown = update._replace(orders=None)
     assert clock(unknown) == f"{update.at.astimezone():%H:%M:%S}"
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_misses_in_a_row_and_a_cleared_book_are_reported(
+    form: list[str], service: Scripted, run: Run
+) -> None:
+    first = book_reply(orders(1, display_name="日本電気", status=None))
+    service.script(first, reply(404), reply(404), then=book_reply([]))
+    new, missed, again, cleared = run(*WATCH, *form).text.splitlines()
+    assert "日本電気" in new
+    assert "none" in new or form
+    assert ("in a row" in missed, "404" in missed) == (False, True)
+    assert '"misses": 2' in again if form else "(2 in a row) " in again
+    assert json.loads(cleared)["kind"] == "cleared" if form else "cleared  0 orders left" in cleared

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import socket
 from collections.abc import Iterator
 
 BACKLOG = 512
-TRIES = 50
 
 
 def has_ipv6() -> bool:
@@ -21,26 +19,12 @@ def has_ipv6() -> bool:
     return True
 
 
-def listen(*, port: int = 0, ipv6: bool = True) -> list[socket.socket]:
-    """Listen on one port number of 127.0.0.1 and, where there is IPv6, of ::1."""
-    hosts = ["127.0.0.1"]
-    if ipv6 and _IPV6:
-        hosts.append("::1")
-    for _ in range(TRIES):
-        sockets: list[socket.socket] = []
-        try:
-            for host in hosts:
-                number = sockets[0].getsockname()[1] if sockets else port
-                sockets.append(_bound(host, number))
-                sockets[-1].listen(BACKLOG)
-            return sockets
-        except OSError as error:
-            for sock in sockets:
-                sock.close()
-            # The number is free on one family and taken on the other: try another one.
-            if port or error.errno != errno.EADDRINUSE:
-                raise
-    raise OSError(f"no port is free on all of {hosts}")
+def listen(*, port: int = 0, ipv6: bool = True) -> socket.socket:
+    """Listen on a port of this machine, over IPv4 and, where there is IPv6, over both."""
+    if not (ipv6 and _IPV6):
+        return socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+    both = socket.AF_INET6
+    return socket.create_server(("::", port), family=both, backlog=BACKLOG, dualstack_ipv6=True)
 
 
 @contextlib.contextmanager

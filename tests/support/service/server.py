@@ -194,8 +194,8 @@ class Service(Script, Log):
 
     def start(self) -> None:
         """Listen and accept; afterwards `port` is known."""
-        self._listeners = listen(port=self.port, ipv6=self._ipv6)
-        self.port = self._listeners[0].getsockname()[1]
+        self._listener = listen(port=self.port, ipv6=self._ipv6)
+        self.port = self._listener.getsockname()[1]
         self._wake, self._wake_end = socket.socketpair()
         self._running = True
         self._spawn(self._accept, "accept")
@@ -241,18 +241,14 @@ class Service(Script, Log):
         return [thread for thread in self._threads if thread.is_alive()]
 
     def _accept(self) -> None:
-        waiting = dict.fromkeys([*self._listeners, self._wake], READ)
-        with contextlib.ExitStack() as stack:
-            for listener in self._listeners:
-                listener.setblocking(False)
-                stack.enter_context(listener)
-            while self._wake not in (able := ready(waiting, None)):
-                for listener in able:
-                    self._accept_from(listener)
+        self._listener.setblocking(False)
+        with self._listener:
+            while self._wake not in ready({self._listener: READ, self._wake: READ}, None):
+                self._accept_one()
 
-    def _accept_from(self, listener: socket.socket) -> None:
+    def _accept_one(self) -> None:
         try:
-            sock, _ = listener.accept()
+            sock, _ = self._listener.accept()
         except BlockingIOError:
             return
         except OSError:
