@@ -127,3 +127,8 @@ def test_the_shell_completes_commands_and_options(
         monkeypatch.setenv("COMP_CWORD", str(line.count(" ") + 1))
         ran = run()
         assert (ran.code, ran.text.split()) == (Code.OK, offered)
+
+
+def test_a_port_that_is_taken_is_reported(sandbox: Service, run: Run) -> None:
+    ran = run("sandbox", "--port", sandbox.base_url.rpartition(":")[2])
+    assert (ran.code, "; --port 0 chooses a free one" in ran.err) == (Code.USAGE, True), ran.err

@@ -84,17 +84,14 @@ def watch(given: Given) -> None:
             update = update._replace(changes=tuple(changes))
             write_out("".join(f"{line}\n" for line in lines(update)).encode())
             end_with_the_reader()
-            is_missed, is_changed = (
-                update.missed is not None,
-                bool(update.changes or update.cleared),
-            )
+            is_missed = update.missed is not None
+            is_changed = bool(update.changes) or update.cleared
             is_news = not failing if is_missed else begun and is_changed
             if is_news and given["on_change"] is not None:
                 _run_on_change(given["on_change"], json_lines(update))
-            failing = is_missed
+            failing, begun = is_missed, begun or not is_missed
             if is_missed:
                 continue
-            begun = True
             # Only now: what a crash keeps from being reported is reported after a restart. A book
             # that was cleared may come back, and its orders are not new then.
             if state is not None and (len(update.orders) or not state.exists()):
