@@ -476,47 +476,6 @@ def by_isin(
     return patched(rows, changes), ids, targets, notes
 
 
-def may_be_elsewhere(rows: Slice, groups: Groups, held: list[int], unmatched: list[int]) -> bool:
-    """Returns whether `elsewhere` may find shares; reading all lots takes a third of a result.
-
-    Of rows by key, with the open and the unmatched quantity of each key, shares of one ISIN are
-    open or unmatched on both sides, or rows of a key differ in their ISIN.
-    """
-    sides: dict[tuple[object, ...], bool] = {}
-    names = ("account", "client_id", "product", "exchange", "expiry_date", ATTRIBUTES[-1])
-    cells = (*rows.cells(groups.last(), names), groups.likenesses(ATTRIBUTES[-1]))
-    for *holder, place, expiry, isin, likeness, left, sold in zip(
-        *cells, held, unmatched, strict=True
-    ):
-        if expiry is None and (left or sold):
-            is_long = left > 0
-            key = (*holder, None if holder[-1] == DELIVERY else place, isin)
-            is_other_side = isin and sides.setdefault(key, is_long) != is_long
-            if is_other_side or (is_long and sold) or likeness > SOME_MISSING:
-                return True
-    return False
-
-
-def elsewhere(lots: Iterable[tuple[Lead, str | None, bool]]) -> list[Note]:
-    """Returns the open shares that lots of their ISIN under another id would close.
-
-    Given are the leading columns of lots, their ISIN, and whether they are long.
-    """
-    sides: dict[Key, dict[bool, Lead]] = {}
-    for lead, isin, is_long in lots:
-        if lead.expiry_date is None and is_isin(isin):
-            place = None if lead.product == DELIVERY else lead.exchange
-            holder = lead.account, lead.client_id, lead.product, place, isin
-            sides.setdefault(holder, {}).setdefault(is_long, lead)
-    notes = []
-    for both in sides.values():
-        if len(both) == 2 and both[True].key != both[False].key:
-            places = (f"{lead} on {lead.exchange}" for lead in (both[True], both[False]))
-            text = f'{" and ".join(places)}: match_by="isin" closes them'
-            notes.append(Note(both[True], Problem.ELSEWHERE, text))
-    return notes
-
-
 # -- trades --
 
 _ROWS = 5  # rows listed in an issue, at most

@@ -25,15 +25,15 @@ from .charge_rates import Rates, charge_settlements, rates_of
 from .charging import Amount, Bill, Rounding, rounding_units
 from .daily import Place, columns_named, rows_of_days
 from .events import (
+    DELIVERY,
     MATCH_BY,
     Events,
     GivenLots,
     LotChange,
     average_of,
-    elsewhere,
     idle,
     is_by_isin,
-    may_be_elsewhere,
+    is_isin,
     read_lots,
     require_known,
     sides_of,
@@ -483,10 +483,9 @@ class Ledger:
         }
         pnl._table = lambda name: tables[name]()
         notes += self._notes(cut, keys)
-        if not events.same and (
-            run.sent or may_be_elsewhere(events.rows, run.groups, totals[5], totals[3])
-        ):
-            notes += self._elsewhere(cut)
+        if not events.same:
+            (isins,) = run.rows.cells([last[key] for key in keys], [ATTRIBUTES[-1]])
+            notes += self._elsewhere(zip(keys, isins, held, unmatched, strict=True))
         return pnl, notes
 
     def _notes(self, cut: _Cut, keys: list[int]) -> list[Note]:
@@ -516,15 +515,29 @@ class Ledger:
         notes += run.counts(Problem.EXPIRED, "lot", over)
         return notes + run.unused_settlements(is_left=bool(over))
 
-    def _elsewhere(self, cut: _Cut) -> list[Note]:
-        """Returns the open shares that lots of their ISIN under another id would close."""
+    def _elsewhere(self, keys: Iterable[tuple[int, str | None, int, int]]) -> list[Note]:
+        """Returns the open shares that lots of their ISIN under another id would close.
+
+        Given are keys, the ISIN of their last row, and their open and their unmatched quantity.
+        """
         run = self._run
-        left, sold, *_ = run.fold.unmatched(cut.start, cut.stop)
-        _, rows, owners, is_long, *_ = run.fold.open(cut.stop)
-        (isins,) = run.rows.cells([*rows, *left], [ATTRIBUTES[-1]])
-        are_long = [*is_long, *[False] * len(left)]
-        lots = dict.fromkeys(zip([*owners, *sold], isins, are_long, strict=True))
-        return elsewhere((run.leads[key], isin, is_held) for key, isin, is_held in lots)
+        sides: dict[Key, dict[bool, int]] = {}
+        for number, isin, left, sold in keys:
+            account, client, exchange, _, _, expiry, product, _ = run.key(number)
+            if expiry is None and is_isin(isin):
+                place = None if product == DELIVERY else exchange
+                of_isin = sides.setdefault((account, client, product, place, isin), {})
+                for is_long, quantity in ((True, left), (False, -left), (False, sold)):
+                    if quantity > 0:
+                        of_isin.setdefault(is_long, number)
+        notes = []
+        for both in sides.values():
+            if len(set(both.values())) == 2:
+                leads = [run.leads[both[is_long]] for is_long in (True, False)]
+                places = " and ".join(f"{lead} on {lead.exchange}" for lead in leads)
+                text = f'{places}: match_by="isin" closes them'
+                notes.append(Note(leads[0], Problem.ELSEWHERE, text))
+        return notes
 
     def _columns(self, rows: list[int], keys: list[int], cut: _Cut) -> list[Column]:
         """Returns the leading columns: the key of each row, and the names of its key's last row."""
