@@ -81,14 +81,6 @@ def time_of(moment: int) -> datetime:
     return _EPOCH + moment * _MICROSECOND
 
 
-class _Finer(Exception):
-    """A value needs more decimals than the unit has; the fold begins again with them."""
-
-    def __init__(self, decimals: int) -> None:
-        super().__init__(decimals)
-        self.decimals = decimals
-
-
 By = str | Mapping[str, str | None] | Callable[[Trade], str | None]
 
 
@@ -104,17 +96,6 @@ class Options(TypedDict, total=False):
     by: By | None
     buy: str
     sell: str
-
-
-def folded(events: Events, targets: Mapping[Key, Key], options: Options) -> Run:
-    """Returns the fold of all events."""
-    with _largest_named(events):
-        decimals = _core.decimals_of([(events.rows, "trade_value")])
-    while True:
-        try:
-            return Run(events, targets, options, decimals)
-        except _Finer as finer:
-            decimals = finer.decimals
 
 
 @contextmanager
@@ -164,12 +145,9 @@ class Run:
         closings: The days of settlements, and of fractions that were paid for.
     """
 
-    def __init__(
-        self, events: Events, targets: Mapping[Key, Key], options: Options, decimals: int
-    ) -> None:
+    def __init__(self, events: Events, targets: Mapping[Key, Key], options: Options) -> None:
         self._events, self._targets, self._options = events, targets, options
         self.buy, self._sell = options["buy"], options["sell"]
-        self.decimals, self._unit = decimals, 10**decimals
         self._zone = events.rows.zone
         self._made: list[Trade] = []  # the rows after those of the events
         self._sent_of: dict[int, Trade] = {}
@@ -179,8 +157,12 @@ class Run:
         self._group(options["by"])
         settle = options["settle"]
         self._price_of = None if settle is None else Lookup("settle", settle)
+        with _largest_named(events):
+            decimals = _core.decimals_of([(events.rows, "trade_value")])
         if self._price_of is not None:
             self._price_of.same = events.same
+            decimals = max(decimals, self._price_of.decimals())
+        self.decimals, self._unit = decimals, 10**decimals
         changes = moments_of(options["changes"], self._zone)
         self._changed = [at for at, _ in changes]
         self._begin = min(map(moment_at, events.days), default=None)
@@ -403,20 +385,8 @@ class Run:
             settlement = self._closing(part, part.quantity, value, time)
             closing = self._add(settlement, part.key)
             self.settled[closing] = settlement
-            self.fold.close(closing, part.key, part.quantity, self._whole(value), at)
+            self.fold.close(closing, part.key, part.quantity, _half_up(value * self._unit), at)
         self.closings.add(time.date())
-
-    def _whole(self, value: Fraction) -> int:
-        """Returns a value in units, which must have enough decimals for it."""
-        units = value * self._unit
-        if units.denominator == 1:
-            return int(units)
-        decimals = self.decimals
-        while (value * 10**decimals).denominator != 1 and decimals < _MOST_DECIMALS:
-            decimals += 1
-        if decimals > self.decimals:
-            raise _Finer(decimals)
-        return _half_up(units)
 
     def _change(self, change: LotChange, moment: int) -> None:
         """Changes the lots that meet a change, or notes that there are none."""
@@ -804,7 +774,6 @@ class Run:
 
 
 _CHANGE, _ARRIVAL, _SETTLEMENT = range(3)  # the order of events of one moment
-_MOST_DECIMALS = 12  # of a settlement
 
 
 def _half_up(value: Fraction) -> int:

@@ -303,6 +303,14 @@ class Lookup:
             (self._values[contract],) = values
         return self._values[contract]
 
+    def decimals(self) -> int:
+        """Returns how many decimals hold each value; those of a function are not known before."""
+        if callable(self._given):
+            return _DECIMALS
+        values = [_exact(self._argument, value, (key,)) for key, value in self._given.items()]
+        exponents = (Decimal(repr(float(value or 0))).as_tuple().exponent for value in values)
+        return min(_DECIMALS, max((-int(exponent) for exponent in exponents), default=0))
+
     def later(self, contracts: Iterable[Key], last: date) -> dict[Key, KeyOrId]:
         """Returns the keys that are about contracts which expire after a day, and no others."""
         if callable(self._given):
@@ -528,6 +536,7 @@ def _takes_days(function: Callable[..., object]) -> bool:
 
 
 _SECURITY = CONTRACT[2]
+_DECIMALS = 6  # of a price that counts exactly, at most
 _LOOK_BACK = 7  # days before the first for which a function is asked for a price
 
 

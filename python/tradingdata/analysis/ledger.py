@@ -39,7 +39,7 @@ from .events import (
     sides_of,
     wall_clock,
 )
-from .fold import EVER, By, Options, Run, folded, joining, moment_at
+from .fold import EVER, By, Options, Run, joining, moment_at
 from .inputs import (
     DayPrices,
     Lookup,
@@ -192,7 +192,7 @@ class Ledger:
             made = [] if run is None else run.sent
             events.notes.clear()
             targets = events.joined(made) if joins else {}
-            run = folded(events, targets, options)
+            run = Run(events, targets, options)
         vars(self).update(_given=(trades, opening, options), _events=events, _run=run)
 
     def __setattr__(self, name: str, value: object) -> None:
