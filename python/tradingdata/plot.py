@@ -475,7 +475,7 @@ def exposure(
     if isinstance(result, UnrealisedPnl):
         basis, amount = "at your prices", "market_value"
     elif isinstance(result, (RealisedPnl, Lots)):
-        result, _ = valued(result, Lookup("prices", {}))
+        result = valued(result, Lookup("prices", {}))
     elif not isinstance(result, Positions):
         rows_in("td.plot.exposure", result, TradeBook)
         result = positions(result)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import TIME, at, book, on_day, trade, unwarned
+from analysis_samples import TIME, at, book, on_day, trade
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.results import ATTRIBUTES, Problem
 from worlds import world
@@ -64,9 +64,6 @@ def test_a_price_serves_under_any_id_of_the_security() -> None:
         assert td.daily_pnl(part, prices=prices, match_by="isin").net == 160.0
     with pytest.raises(ValueError, match="different values for the ids of one security"):
         td.day_pnl(part, prices={"10": 102.0, "500010": 103.0}, match_by="isin")
-    lots = unwarned(lambda: td.realised_pnl(part)).open_lots
-    value = td.unrealised_pnl(lots, {"10": 102.0}, match_by="isin")
-    assert [(row.quantity, row.security_id) for row in value] == [(60, "500010")]
     same_id = book(BOUGHT, part[1]._replace(**{ID: "10"}))
     assert td.day_pnl(same_id, prices={"10": 102.0}, match_by="isin").unrealised == 120.0
     with pytest.raises(ValueError, match="match_by must be 'security_id' or 'isin', not 'symbol'"):
@@ -110,9 +107,6 @@ def test_what_is_no_isin_joins_nothing(text: str) -> None:
         found = td.realised_pnl(both, match_by="isin")
     assert (found.realised, len(found.open_lots)) == (0.0, 2)
     assert len(td.realised_pnl(both).issues) == 0  # nothing that the other choice would match
-    lots = found.open_lots
-    with pytest.warns(td.DataWarning, match="not an ISIN"):
-        assert len(td.unrealised_pnl(lots, {"10": 1.0, "500010": 1.0}, match_by="isin")) == 2
 
 
 def test_the_order_of_one_second_on_two_exchanges_is_unknown() -> None:

@@ -12,7 +12,6 @@ from functools import partial
 from inspect import Parameter, signature
 from math import isfinite
 from numbers import Real
-from sys import modules
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from .. import _core
@@ -199,19 +198,6 @@ def is_listed(value: object) -> TypeGuard[Collection[Any]]:
     return isinstance(value, Collection) and not isinstance(value, (str, bytes))
 
 
-def require_pickles(name: str, value: object) -> None:
-    """Raises TypeError for a function that pickle cannot find again by its name.
-
-    Where a library that pickles any function is loaded, this is left to it.
-    """
-    is_unnamed = "<" in getattr(value, "__qualname__", "")  # <lambda>, or <locals> of another
-    if callable(value) and is_unnamed and not {"cloudpickle", "dill"} & modules.keys():
-        raise TypeError(
-            f"{name} is a function without a name of its own, which cannot be pickled: define it "
-            "with def in a module"
-        )
-
-
 def amount(name: str, value: object, *, signed: bool = False) -> float:
     """Returns a finite number, also one of NumPy or a ``Decimal``, as a plain one.
 
@@ -307,7 +293,10 @@ class Lookup:
         """Returns how many decimals hold each value; those of a function are not known before."""
         if callable(self._given):
             return _DECIMALS
-        values = [_exact(self._argument, value, (key,)) for key, value in self._given.items()]
+        values = [
+            _exact(self._argument, value, key if isinstance(key, tuple) else (key,))
+            for key, value in self._given.items()
+        ]
         exponents = (Decimal(repr(float(value or 0))).as_tuple().exponent for value in values)
         return min(_DECIMALS, max((-int(exponent) for exponent in exponents), default=0))
 

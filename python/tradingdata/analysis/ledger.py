@@ -51,7 +51,6 @@ from .inputs import (
     day_of,
     days_text,
     is_listed,
-    require_pickles,
 )
 from .keys import BY, KEY, KEYED, NAMES, Key
 from .results import (
@@ -208,8 +207,6 @@ class Ledger:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        for name, value in self._given[2].items():
-            require_pickles(name, value)
         return _again, self._given
 
     def __repr__(self) -> str:

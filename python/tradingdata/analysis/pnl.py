@@ -13,16 +13,7 @@ from .._util.validate import did_you_mean
 from ..books.book import TradeBook
 from .charge_rates import Rates
 from .charging import Rounding
-from .events import (
-    MATCH_BY,
-    GivenLots,
-    as_trades,
-    by_isin,
-    is_by_isin,
-    on_clock,
-    read_lots,
-    under,
-)
+from .events import GivenLots, read_lots
 from .fold import Options
 from .inputs import DayPrices, Lookup, Prices, PricesByDay
 from .keys import CONTRACT, KEYED, Key, key_of, leading_of
@@ -30,11 +21,9 @@ from .ledger import Ledger
 from .position import Positions
 from .results import (
     LONG,
-    SHORT,
     DailyPnl,
     DayPnl,
     Lot,
-    Note,
     RealisedPnl,
     UnrealisedPnl,
     noted,
@@ -180,9 +169,7 @@ def daily_pnl(
     return ledger.daily(prices, days=days, charges=charges, rounding=rounding, per=per)
 
 
-def unrealised_pnl(
-    lots: GivenLots | RealisedPnl, prices: Prices, *, match_by: str = MATCH_BY[0]
-) -> UnrealisedPnl:
+def unrealised_pnl(lots: GivenLots | RealisedPnl, prices: Prices) -> UnrealisedPnl:
     """Values open lots at the given prices, before charges.
 
     The service documents no market prices (nor the meaning of an order's ``ref_ltp``), so the
@@ -196,7 +183,6 @@ def unrealised_pnl(
             mapping, a pandas Series with that index, a data frame with the columns ``security_id``
             and ``price``, or a function that takes a row with these fields. A missing price is
             ``None`` or NaN.
-        match_by: ``"isin"`` nets lots of shares of one ISIN, as in ``realised_pnl``.
 
     Returns:
         One row for each key with an open quantity, with ``issues`` and the sum ``unrealised``.
@@ -214,14 +200,12 @@ def unrealised_pnl(
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
     price_of = PricesByDay(prices).on(None)
-    values, notes = valued(lots, price_of, is_by_isin(match_by))
-    return noted(values, notes + priced_notes(values, price_of))
+    values = valued(lots, price_of)
+    return noted(values, priced_notes(values, price_of))
 
 
-def valued(
-    lots: GivenLots | RealisedPnl, price_of: Lookup, joins: bool = False
-) -> tuple[UnrealisedPnl, list[Note]]:
-    """Returns what lots are worth, and the issues of their ISINs if these join them."""
+def valued(lots: GivenLots | RealisedPnl, price_of: Lookup) -> UnrealisedPnl:
+    """Returns what lots are worth."""
     if isinstance(lots, Positions):
         raise TypeError(
             "the argument lots takes lots, not Positions, whose averages are not those of what is "
@@ -232,11 +216,6 @@ def valued(
         contracts = zip(*map(lots._column, CONTRACT), strict=True)
         price_of.among(key for key in contracts if key[-1] is None or key[-1] >= last)
     held = read_lots("lots", lots.open_lots if isinstance(lots, RealisedPnl) else lots)
-    notes: list[Note] = []
-    if joins:
-        zone = next((lot.time.tzinfo for lot in held if lot.time), None)
-        rows, price_of.same, _, notes = by_isin(as_trades(on_clock(held, zone), zone, LONG, SHORT))
-        held = list(map(under, held, zip(*map(rows.column, CONTRACT), strict=True)))
     lots_by_key: dict[Key, list[Lot]] = {}
     for lot in held:
         lots_by_key.setdefault((*key_of(lot), lot.by), []).append(lot)
@@ -258,4 +237,4 @@ def valued(
         paid = value.as_integer_ratio()
         leads = dict(zip(KEYED, leading_of(first), strict=True))
         cells.append(leads | valued_row(quantity, paid, units[0], first.kind, price, first.by))
-    return UnrealisedPnl._of(cells), notes
+    return UnrealisedPnl._of(cells)
