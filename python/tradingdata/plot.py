@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, time
-from fractions import Fraction
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
@@ -28,9 +27,8 @@ from .analysis.inputs import IST, Lookup, rows_in
 from .analysis.keys import FUTURE, OPTION, SHARES
 from .analysis.ledger import Ledger
 from .analysis.pnl import valued
-from .analysis.position import Position, Positions, positions
 from .analysis.quality import ExecutionQuality
-from .analysis.results import LONG, SHORT, Lots, Matches, RealisedPnl, Unrealised, UnrealisedPnl
+from .analysis.results import LONG, SHORT, Lots, RealisedPnl, UnrealisedPnl
 from .books.book import OrderBook, TradeBook
 from .display import group
 
@@ -256,7 +254,6 @@ def fills(
     *,
     y: Height = "trade_value",
     wait: Wait = "to_first_fill",
-    label: str | None = None,
     buy: str = "B",
     sell: str = "S",
     ax: axes.Axes | None = None,
@@ -272,8 +269,6 @@ def fills(
         y: For trades, the field on the vertical axis. ``trade_value`` and ``quantity`` are on a
             logarithmic scale; ``traded_price`` suits trades of one security.
         wait: For execution quality, the latency to draw.
-        label: For execution quality, draws one line with this name rather than one for each side.
-            Several calls on one ``ax`` compare groups of orders.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
         ax: Axes to draw on; a new figure unless given.
@@ -296,7 +291,7 @@ def fills(
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
-        return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
+        return _waits(result, wait, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
     days, (sides, heights) = _trade_columns("td.plot.fills", result, buy, sell, y)
     places = days.places()
     with _chart(ax, "Fills", _HEIGHTS[y], "" if places else "no fills") as ax:
@@ -315,19 +310,17 @@ def fills(
 def _waits(
     quality: ExecutionQuality,
     wait: Wait,
-    label: str | None,
     sides: dict[str, tuple[str, str]],
     ax: axes.Axes | None,
 ) -> axes.Axes:
     # Without a colour, the next one of the axes' cycle is used, so that groups differ.
     groups: dict[tuple[str, str | None], list[float]] = {}
     for row in quality:
-        named = (label, None) if label else sides.get(row.txn_type or "", (str(row.txn_type), None))
+        named = sides.get(row.txn_type or "", (str(row.txn_type), None))
         seconds = getattr(row, wait)
         groups.setdefault(named, []).append(_NEVER if seconds is None else max(seconds, 0.0))
     title = "Time to the exchange" if wait == "to_exchange" else "Time to fill"
     with _chart(ax, title, "share of orders", "" if groups else "no orders") as ax:
-        before = ax.get_xlim()[1] if ax.lines else 10.0
         for (name, colour), waits in groups.items():
             ax.ecdf(waits, label=f"{_as_written(name)} ({group(len(waits))})", color=colour)
         longest = max(
@@ -336,22 +329,22 @@ def _waits(
         ax.set_xscale("symlog", linthresh=1)
         _format_numbers(ax.xaxis, _number_text)
         ax.yaxis.set_major_formatter("{x:.0%}")
-        ax.set(xlim=(0, max(before, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
+        ax.set(xlim=(0, max(10.0, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
         ax.grid(visible=True)
     return ax
 
 
 def pnl_curve(
-    result: TradeBook | RealisedPnl | Matches | DailyPnl, *, ax: axes.Axes | None = None
+    result: TradeBook | RealisedPnl | DailyPnl, *, ax: axes.Axes | None = None
 ) -> axes.Axes:
     """Draws the profit and loss realised so far, in total and of long and short lots, by time.
 
     Of daily profit and loss it draws the equity curve: the running sum of ``net``, after charges.
 
     Args:
-        result: A trade book, the result of ``td.realised_pnl`` or its ``matches``, or that of
-            ``td.daily_pnl``, in which a day without a price of something has no point. A book is
-            computed with the defaults of ``td.realised_pnl``.
+        result: A trade book, the result of ``td.realised_pnl``, or that of ``td.daily_pnl``, in
+            which a day without a price of something has no point. A book is computed with the
+            defaults of ``td.realised_pnl``.
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
@@ -367,10 +360,10 @@ def pnl_curve(
     """
     if isinstance(result, DailyPnl):
         return _equity_curve(result, ax)
-    if not isinstance(result, (Matches, RealisedPnl)):
+    if not isinstance(result, RealisedPnl):
         rows_in("td.plot.pnl_curve", result, TradeBook)
         result = Ledger(result).realised()
-    matches = (result if isinstance(result, Matches) else result.matches).sort("close_time")
+    matches = result.matches.sort("close_time")
     days = Days(matches._column("close_time"))
     times = days.places()
     end = max([float(len(days.days) or 1), *times])
@@ -423,20 +416,12 @@ def _equity_curve(daily: DailyPnl, ax: axes.Axes | None) -> axes.Axes:
     return ax
 
 
-def _cost_of(row: Position) -> float:
-    """Returns the value of an open quantity at the average of its side, negative if it is short."""
-    is_long = row.net_quantity > 0
-    value = row.buy_value if is_long else row.sell_value
-    quantity = row.buy_quantity if is_long else row.sell_quantity
-    return float(Fraction(repr(value)) * row.net_quantity / quantity)
-
-
 _OPENED = {SHARES: "Open shares", FUTURE: "Open futures", OPTION: "Open options"}
 _VALUES = {SHARES: "rupees", FUTURE: "notional value in rupees", OPTION: "premium in rupees"}
 
 
 def exposure(
-    result: TradeBook | Positions | RealisedPnl | Lots | UnrealisedPnl,
+    result: TradeBook | RealisedPnl | Lots | UnrealisedPnl,
     *,
     kind: Kind | None = None,
     largest: int = 12,
@@ -447,12 +432,11 @@ def exposure(
     Shares, futures (notional value) and options (premium) are panels with a scale of their own.
 
     An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:
-    what the open lots were traded for, or for positions the open quantity at the average of its
-    side.
+    what the open lots were traded for.
 
     Args:
-        result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
-            ``open_lots``, or a trade book.
+        result: The result of ``td.unrealised_pnl`` or ``td.realised_pnl``, its ``open_lots``, or a
+            trade book.
         kind: Draws these only: ``shares``, ``future`` or ``option``.
         largest: Maximum number of bars in a panel; the largest amounts come first.
         ax: Axes to draw on; a new figure unless given.
@@ -464,7 +448,7 @@ def exposure(
     Raises:
         ImportError: If Matplotlib is not installed.
         TypeError: If ``result`` is none of these.
-        ValueError: As ``td.positions``, if ``result`` is a book; if ``kind`` is another name, or
+        ValueError: As ``td.realised_pnl``, if ``result`` is a book; if ``kind`` is another name, or
             ``ax`` is given for several kinds.
 
     Example:
@@ -474,16 +458,12 @@ def exposure(
     basis, amount = "at cost", "value"
     if isinstance(result, UnrealisedPnl):
         basis, amount = "at your prices", "market_value"
-    elif isinstance(result, (RealisedPnl, Lots)):
-        result = valued(result, Lookup("prices", {}))
-    elif not isinstance(result, Positions):
-        rows_in("td.plot.exposure", result, TradeBook)
-        result = positions(result)
-    rows: list[tuple[float | None, Position | Unrealised]]
-    if isinstance(result, Positions):
-        rows = [(_cost_of(row), row) for row in result if row.net_quantity]
     else:
-        rows = list(zip(result._column(amount), result, strict=True))
+        if not isinstance(result, (RealisedPnl, Lots)):
+            rows_in("td.plot.exposure", result, TradeBook)
+            result = Ledger(result).open_lots()
+        result = valued(result, Lookup("prices", {}))
+    rows = list(zip(result._column(amount), result, strict=True))
     if kind is not None and kind not in _OPENED:
         raise ValueError(f"kind must be one of {', '.join(_OPENED)}, not {kind!r}")
     kinds: list[str] = [kind] if kind else list(_OPENED)

@@ -74,11 +74,9 @@ def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[...
         "pnl_curve of days": (plot.pnl_curve, daily),
         "pnl_curve of trades": (plot.pnl_curve, trades),
         "pnl_curve of a result": (plot.pnl_curve, pnl),
-        "pnl_curve of matches": (plot.pnl_curve, pnl.matches),
         "blotter of trades": (plot.blotter, trades),
         "blotter of orders": (plot.blotter, orders),
         "exposure of trades": (plot.exposure, trades),
-        "exposure of positions": (plot.exposure, td.positions(trades)),
         "exposure of profit": (plot.exposure, pnl),
         "exposure of lots": (plot.exposure, pnl.open_lots),
         "exposure at prices": (plot.exposure, value),
@@ -282,8 +280,9 @@ def test_exposure_is_drawn_largest_first_and_adds_nothing_up(books: Any) -> None
 
 def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:
     quality = td.execution_quality(*books)
-    ax = plot.fills(quality, label="all")
+    ax = plot.fills(quality.filter(txn_type="B"))
     (line,) = ax.lines
+    quality = quality.filter(txn_type="B")
     filled = sum(row.to_first_fill is not None for row in quality)
     shares = zip(line.get_xdata(), line.get_ydata(), strict=True)
     shown = [share for seconds, share in shares if seconds <= ax.get_xlim()[1]]
@@ -315,8 +314,8 @@ def named(kind: Any, **fields: Any) -> Any:
         (plot.exposure, lambda: named(td.TradeBook, display_name=NAMED)),
         (plot.blotter, lambda: named(td.OrderBook, status=NAMED)),
         (
-            lambda quality: plot.fills(quality, label=NAMED),
-            lambda: td.execution_quality(*(named(k) for k in (td.OrderBook, td.TradeBook))),
+            plot.fills,
+            lambda: td.execution_quality(named(td.OrderBook, txn_type=NAMED), td.TradeBook()),
         ),
     ],
 )
