@@ -184,7 +184,7 @@ def group_of(row: Any, per: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def group_of_key(key: Key, per: tuple[str, ...]) -> tuple[Any, ...]:
-    names = {"security_id": key[1], "expiry_date": key[2], "by": key[3], "product": "C"}
+    names = {"security_id": key[1], "expiry_date": key[2], "by": key[3], "product": key[4]}
     return key[0], *(names[name] for name in sorted(per))
 
 

@@ -6,27 +6,27 @@ The oracle keeps every lot in fractions, and uses nothing of the package's calcu
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, trade
 from cases import CALL
-from tradingdata.analysis.keys import CONTRACT, REQUIRED
+from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 
 DAYS = [DAY + dt.timedelta(days=number) for number in range(12)]
-ID, EXPIRY, SEGMENT = CONTRACT[2], CONTRACT[3], CONTRACT[1]
+ID, EXPIRY, SEGMENT, CLIENT, PRODUCT = CONTRACT[2], CONTRACT[3], CONTRACT[1], KEY[1], KEY[-1]
 TAGS = ("slow", "fast", None)
 HELD = {name: trade(1, "B", 1, 1.0)[name] for name in REQUIRED}
 UNDATED = dt.datetime.min
 
-# Of what a trade or a lot is: its client, id, expiry and tag.
-Key = tuple[str, str | None, dt.date | None, str | None]
+# Of what a trade or a lot is: its client, id, expiry, tag and product.
+Key = tuple[str, str | None, dt.date | None, str | None, str]
 Contract = tuple[str | None, dt.date | None]
 OPTIONS = [
     (DAYS[4], {ID: "40", SEGMENT: "D", EXPIRY: DAYS[4], **CALL}),
@@ -113,13 +113,14 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
         if rng.random() < 0.4:
             expiry, derivative = rng.choice([*OPTIONS[:2], (FUTURE[EXPIRY], FUTURE)])
             fields = derivative if DAYS[day] <= expiry else fields
-        tag, client = rng.choice(TAGS), rng.choice(clients)
+        tag, client, product = rng.choice(TAGS), rng.choice(clients), rng.choice("CCI")
         sign, quantity, price = rng.choice([1, -1]), rng.randint(1, 9), rng.randint(5, 90)
         value = quantity * price * made.unit(fields[ID], at)
-        fields = fields | {TIME: at, "algo_id": tag, "client_id": client, "lot_size": 1}
+        fields = fields | {TIME: at, CLIENT: client, PRODUCT: product, "algo_id": tag}
+        fields["lot_size"] = 1
         row = trade(number, "B" if sign > 0 else "S", quantity, float(value))
         made.trades.append(row._replace(**fields, traded_price=float(price)))
-        key = client, fields[ID], fields.get(EXPIRY), tag
+        key = client, fields[ID], fields.get(EXPIRY), tag, product
         made.events.append(Event(at, 3, "trade", key, sign, quantity, Fraction(value), at))
     if not made.trades:
         return timeline(rng, most)
@@ -132,7 +133,7 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
             price = rng.randint(0, 60)
             made.settlements[fields[ID], expiry] = float(price)
             at = dt.datetime.combine(expiry, dt.time(15, 30))
-            key = "", fields[ID], expiry, None
+            key = "", fields[ID], expiry, None, ""
             made.events.append(Event(at, 4, "settle", key, value=Fraction(price)))
     return made
 
@@ -151,7 +152,7 @@ def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: li
         unit = made.unit(fields[ID], UNDATED)
         quantity, value = rng.randint(1, 9), rng.randint(5, 90) * unit
         time = begin - dt.timedelta(days=rng.randint(1, 400), seconds=rng.randrange(80000))
-        client, tag = rng.choice(clients), rng.choice(TAGS)
+        client, tag, product = rng.choice(clients), rng.choice(TAGS), rng.choice("CCI")
         sign = rng.choice([1, 1, 1, -1])
         arrives = EXPIRY not in fields and rng.random() < 0.3
         known: dt.datetime | None = time
@@ -160,10 +161,10 @@ def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: li
         elif rng.random() < 0.2 and client not in undated:
             undated.add(client)
             known = None
-        lot = {**HELD, **fields, "client_id": client, "by": tag, "quantity": quantity}
+        lot = {**HELD, **fields, CLIENT: client, PRODUCT: product, "by": tag, "quantity": quantity}
         lot |= {"value": float(quantity * value), "time": known, "multiplier": unit}
         lot["side"] = "long" if sign > 0 else "short"
-        key = client, fields[ID], fields.get(EXPIRY), tag
+        key = client, fields[ID], fields.get(EXPIRY), tag, product
         at, rank = (known or begin, 2) if arrives else (UNDATED, 0)
         cost = Fraction(quantity * value)
         lots.append((lot, Event(at, rank, "lot", key, sign, quantity, cost, known or UNDATED)))
@@ -176,6 +177,7 @@ def _changes(rng: random.Random, made: Timeline, begin: dt.datetime) -> None:
     moments = {begin + dt.timedelta(rng.randrange(8), hours=rng.choice([0, 12])) for _ in "ab"}
     for at in sorted(moments)[: rng.randint(0, 2)]:
         cash = rng.choice([None, 7])
+        intraday = {PRODUCT: "I", CLIENT: rng.choice(["C1", "C2"]), ID: rng.choice(["10", "11"])}
         made.changes.append(
             rng.choice(
                 [
@@ -187,6 +189,10 @@ def _changes(rng: random.Random, made: Timeline, begin: dt.datetime) -> None:
                     td.LotChange(at, where={ID: "10"}, into={ID: "11"}, cost=0.25, ratio=(1, 4)),
                     td.LotChange(at, where={ID: "11"}, replace={ID: "10"}),
                     td.LotChange(at, where={ID: "99"}, ratio=2),
+                    td.LotChange(at, where={PRODUCT: "I"}, replace={PRODUCT: "C"}),
+                    td.LotChange(
+                        at, where=intraday, replace={PRODUCT: "C"}, quantity=rng.randint(1, 9)
+                    ),
                 ]
             )
         )
@@ -257,13 +263,30 @@ class Oracle:
     def _change(self, event: Event) -> None:
         change = event.change
         assert change is not None
-        holdings: dict[tuple[str, int], list[tuple[Key, Lot]]] = defaultdict(list)
+        if "multiplier" in change.replace:
+            return
+        holders: dict[Any, list[tuple[Key, Lot]]] = defaultdict(list)
         for key, lots in self.held.items():
-            for lot in lots if key[1] == change.where[ID] else ():
-                holdings[key[0], lot.sign].append((key, lot))
-        for (_, sign), holding in holdings.items():
-            if "multiplier" not in change.replace:
-                self._change_holding(change, sign, sorted(holding, key=lambda pair: pair[1].time))
+            if change.where.items() <= {CLIENT: key[0], ID: key[1], PRODUCT: key[4]}.items():
+                holders[key[:3], key[4]] += [(key, lot) for lot in lots]
+        for holder in holders.values():
+            most = change.quantity or math.inf
+            holdings: dict[int, list[tuple[Key, Lot, int]]] = defaultdict(list)
+            for key, lot in sorted(holder, key=lambda pair: pair[1].time):
+                taken = int(min(most, lot.quantity))
+                most -= taken
+                if taken:
+                    holdings[lot.sign].append((key, lot, taken))
+            for sign, holding in holdings.items():
+                self._change_holding(change, sign, [self._taken(*each) for each in holding])
+
+    def _taken(self, key: Key, lot: Lot, taken: int) -> tuple[Key, Lot]:
+        """Makes the part of a lot that changes a lot of its own."""
+        if taken == lot.quantity:
+            return key, lot
+        part = Lot(lot.sign, taken, lot.take(taken), lot.time)
+        self.held[key].insert(self.held[key].index(lot), part)
+        return key, part
 
     def _change_holding(self, change: td.LotChange, sign: int, lots: list[tuple[Key, Lot]]) -> None:
         """What all lots of one side that a client holds become, whatever their tags."""
@@ -271,11 +294,14 @@ class Oracle:
         whole, rest = divmod(change.share * total, 1)
         gets_none = not whole and change.cash is None
         second = None if change.into is None else change.into[ID]
-        name = second or change.replace.get(ID, change.where[ID])
-        targets = [(key[0], name, key[2], key[3]) for key, _ in lots]
+        fields = change.into or change.replace
+        targets = [
+            (key[0], fields.get(ID, key[1]), key[2], key[3], fields.get(PRODUCT, key[4]))
+            for key, _ in lots
+        ]
         if gets_none and second is None:
             return
-        is_moved = name != change.where[ID] and not gets_none
+        is_moved = targets != [key for key, _ in lots] and not gets_none
         if is_moved and any(lot.sign != sign for key in targets for lot in self.held[key]):
             return
         part = Fraction(0) if gets_none else Fraction(change.cost or 1)
@@ -290,7 +316,8 @@ class Oracle:
         before = carried = Fraction(0)
         opened: list[tuple[Key, Lot]] = []
         for (_, lot), target, cost, quantity in zip(lots, targets, costs, quantities, strict=True):
-            count = floor(change.share * (before + quantity)) - floor(change.share * before)
+            count = math.floor(change.share * (before + quantity))
+            count -= math.floor(change.share * before)
             before += quantity
             carried += cost
             if count:
@@ -325,7 +352,7 @@ class Oracle:
 
 
 def key_of(row: Any) -> Key:
-    return row.client_id, row.security_id, row.expiry_date, row.by
+    return row.client_id, row.security_id, row.expiry_date, row.by, row.product
 
 
 def quantities_of(lots: Iterable[tuple[Key, Lot]]) -> Counter[Any]:
