@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from analysis_samples import book, trade, unwarned
-from tradingdata.analysis.keys import KEY
-from worlds import world
+from analysis_samples import book, trade
 
-RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
 ROWS = book(
     trade(1, "B", 10, 1000.0, 0, algo_id="slow", order_no="a"),
     trade(2, "B", 10, 1200.0, 1, algo_id="fast", order_no="b"),
@@ -48,37 +42,3 @@ def test_lots_are_matched_within_what_by_says(by: Any) -> None:
     assert daily.net == day.net == 146.0
     assert "slow" in repr(found)
     assert "slow" in repr(daily)
-
-
-@pytest.mark.parametrize("seed", range(0, 60, 20))
-def test_strategies_add_up(seed: int) -> None:
-    """Realised plus unrealised is the same however lots are matched, and so are charges."""
-    for number in range(seed, seed + 20):
-        rng = random.Random(number)
-        made = world(rng)
-        tags: dict[str, str | None] = {
-            str(row.order_no): rng.choice(["x", "y", None]) for row in made.book
-        }
-        plain, tagged = (
-            td.Ledger(made.book, by=by, settle=lambda row: 12.35) for by in (None, tags)
-        )
-        whole, of_tags = unwarned(partial(daily_of, plain)), unwarned(partial(daily_of, tagged))
-        per = unwarned(partial(daily_of, tagged, per=("security_id", "expiry_date", "by")))
-        assert net_of(of_tags) == pytest.approx(net_of(whole), abs=1e-5)
-        assert net_of(per) == pytest.approx(net_of(whole), abs=1e-3)
-        days = [unwarned(partial(day_of, each)) for each in (plain, tagged)]
-        assert days[0].charges == pytest.approx(days[1].charges, abs=1e-6)
-        assert {row.by for row in days[1]} <= {"x", "y", None}
-        assert set(KEY) < set(days[1].columns)
-
-
-def daily_of(ledger: td.Ledger, **more: Any) -> Any:
-    return ledger.daily(lambda row: 20.0 + len(row.security_id), charges=RATE, **more)
-
-
-def day_of(ledger: td.Ledger) -> Any:
-    return ledger.day(prices=lambda row: 20.0, charges=RATE)
-
-
-def net_of(table: Any) -> Fraction:
-    return sum((Fraction(repr(row.net)) for row in table), Fraction(0))

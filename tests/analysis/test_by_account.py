@@ -37,20 +37,6 @@ def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> Non
         assert [row for row in pnl if row.account == label] == list(alone)
 
 
-def test_an_account_that_failed_is_no_part_of_a_sum_by_mistake(service: sandbox.Service) -> None:
-    accounts = arguments(service)
-    accounts["desk3"]["access_token"] = "expired"
-    with pytest.raises(td.AccountsError) as caught:
-        td.positions(td.Accounts(accounts).trade_book())
-    assert {row.account for row in td.positions(caught.value.received)} == {"desk1", "desk2"}
-
-
-def test_a_book_has_the_label_of_the_client_that_fetched_it(service: sandbox.Service) -> None:
-    trades = service.client("desk2").trade_book()
-    assert {row.account for row in td.positions(trades)} == {"desk2"}
-    assert {row.account for row in td.positions(trades[:].sort("symbol"))} == {"desk2"}
-
-
 def test_lots_and_trades_of_a_client_meet_though_one_of_them_has_no_label() -> None:
     bought, sold = book(trade(1, "B", 5, 50.0)), book(trade(2, "S", 5, 60.0, 86400))
     for before in (bought, labelled(bought)):

@@ -37,15 +37,6 @@ def test_purchases_and_sales_of_a_bracket_order_are_not_averaged() -> None:
     assert (sold.quantity, sold.price, sold.better_by) == (20, None, None)
 
 
-def test_a_price_is_that_of_a_share_where_values_are_in_lots() -> None:
-    """The service says "shares or contracts": 2 contracts of 50 shares at 100.5 are 10,050."""
-    (row,) = td.execution_quality(
-        td.OrderBook([ordered(1, 2, 101.0)]),
-        book(trade(1, "B", 2, 10050.0, traded_price=100.5, lot_size=50)),
-    )
-    assert (row.average, row.better_by, row.improvement) == (100.5, 0.5, 50.0)
-
-
 def test_what_is_not_known_is_none() -> None:
     (row,) = td.execution_quality(
         td.OrderBook([ordered(1, 10, 100.0)._replace(quantity=None, order_date_time=None)]),

@@ -8,32 +8,13 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from cases import ENTERED, RECEIVED, expiring, filled, made, measured, ordered, when
+from cases import ENTERED, RECEIVED, filled, made, measured, ordered, when
 from tradingdata.client.snapshot import gaps_between
 
 
 def entry(at: dt.datetime) -> Any:
     """The time of entry of a trade."""
     return {ENTERED: at}
-
-
-@pytest.mark.parametrize("fields", [{}, expiring(24)])
-def test_each_side_of_an_order_pays_brokerage(fields: Any) -> None:
-    both = [
-        made(1, "B", 1000, 500, "20 10:00", order_no="7", **fields),
-        made(2, "S", 1000, 505, "20 11:00", order_no="7", **fields),
-    ]
-    assert td.charges(td.TradeBook(both), [td.ChargeRate(brokerage=0.0003, cap=20)]).total == 40.0
-
-
-def test_an_order_from_before_the_opening_waited() -> None:
-    entered = when("20 05:38") + dt.timedelta(seconds=2)
-    assert measured(ordered(entered, when("20 09:00"))) == [(None, 12_118.0, None)]
-    first = ordered(when("20 08:10"), when("20 09:00"))
-    carried = ordered(when("18 10:00"), when("20 09:00"), "2")
-    stop = ordered(when("20 10:00"), when("20 11:00"), "3", trigger_price=90.0)
-    waits = [waited for _, waited, _ in measured(first, carried, stop)]
-    assert waits == [3000.0, 169_200.0, 3600.0]
 
 
 def test_an_order_waited_that_was_entered_before_the_bell_or_five_minutes_too_early() -> None:
@@ -56,12 +37,6 @@ def test_an_outage_is_a_latency() -> None:
     assert measured(early, late) == [(0.0, None, None), (180.0, None, None)]
 
 
-def test_a_time_of_a_later_change_is_no_latency() -> None:
-    trade = made(1, "B", 10, 100, "20 09:20", **entry(when("20 09:15")))
-    order = ordered(when("20 09:15"), when("20 09:55"))
-    assert measured(order, trades=[trade]) == [(None, None, None)]
-
-
 def test_a_missing_time_of_entry_is_a_missing_value() -> None:
     """C15, and GTD orders whose trades have none"""
     trade = made(1, "B", 10, 100, "20 10:00")
@@ -71,32 +46,6 @@ def test_a_missing_time_of_entry_is_a_missing_value() -> None:
     with pytest.warns(td.DataWarning, match="time of entry missing: 1 .order 1: trades matched by"):
         (side,) = td.execution_quality(td.OrderBook([order]), td.TradeBook([trade]))
     assert (side.filled, side.fill_ratio) == (10, None)
-
-
-def test_a_charge_is_never_negative() -> None:
-    trades = td.TradeBook([made(1, "S", 1, -2884.0, "20 10:00")])
-    rate = td.ChargeRate(brokerage=0.0003, stt_sell=0.0005, exchange=0.00002, gst=0.18)
-    assert td.charges(trades, [rate]).total > 0
-
-
-def test_an_order_of_two_rates_or_products_pays_brokerage_once() -> None:
-    rates = [td.ChargeRate(where={"quantity__ge": 5}, per_order=20), td.ChargeRate(per_order=20)]
-    fills = [made(1, "B", 10, 10, "20 10:00"), made(2, "B", 1, 10, "20 10:00", order_no="1")]
-    assert td.charges(td.TradeBook(fills), rates).total == 20.0
-    fills[1] = fills[1]._replace(product="C")
-    found = td.charges(td.TradeBook(fills), rates[1:])
-    assert len(found) == 2
-    assert found.total == pytest.approx(20.0)
-
-
-def test_books_of_two_zones_are_compared_as_instants() -> None:
-    trade = made(1, "B", 10, 100, "20 04:30", **entry(when("20 03:50")))
-    order = filled(when("20 09:20"))
-    orders = td.OrderBook([order]).localize("Asia/Kolkata")
-    trades = td.TradeBook([trade]).localize("UTC")
-    assert td.reconcile(orders, trades).agrees
-    (row,) = td.execution_quality(orders, trades)
-    assert (row.to_exchange, row.to_first_fill, row.fill_ratio) == (0.0, 2400.0, 1.0)
 
 
 def test_an_order_without_a_number_does_not_agree() -> None:

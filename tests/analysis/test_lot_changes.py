@@ -6,7 +6,6 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tradingdata as td
@@ -59,20 +58,6 @@ def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
         td.Ledger(book(), [lot], changes=[SPLIT])
     value = td.Ledger(book(), [dated], changes=[SPLIT]).unrealised({"10": 110.0})
     assert (value[0].quantity, value.unrealised) == (100, 1000.0)
-
-
-def test_a_converted_purchase_is_sold_as_delivery() -> None:
-    bought = [trade(1, "B", 60, 6000.0, **INTRADAY), trade(2, "B", 40, 4400.0, 60, **INTRADAY)]
-    older = trade(3, "B", 10, 900.0, 1)  # between the two, in time
-    sold = on_day([trade(4, "S", 80, 9600.0)], 1)
-    change = td.LotChange(at(3600), where={PRODUCT: "I"}, replace={PRODUCT: "C"}, quantity=75)
-    result = td.realised_pnl(book(*bought, older, *sold), changes=[change])
-    assert [(m.buy_trade_no, m.quantity, m.cost) for m in result.matches] == [
-        *(("1", 60, 6000.0), ("3", 10, 900.0), ("2", 10, 1100.0))
-    ]
-    assert [(lot.product, lot.quantity, lot.value) for lot in result.open_lots] == [
-        *(("I", 25, 2750.0), ("C", 5, 550.0))
-    ]
 
 
 def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
@@ -155,23 +140,6 @@ def test_changes_within_a_day_are_between_its_trades() -> None:
     assert [match.realised for match in result.matches] == [-20.0, 40.0]
     with pytest.raises(ValueError, match="a change: its time has a zone"):
         td.realised_pnl(book(*rows), changes=[td.LotChange(utc, ratio=2)])
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    given: dict[str, Any] = {
-        "where": {ID: "10"},
-        "into": {ID: "12"},
-        "ratio": (1, 2),
-        "quantity": 6,
-    }
-    plain = td.LotChange(TUESDAY, **given, cost=0.25)
-    given |= {"ratio": (np.int64(1), np.int64(2)), "quantity": np.int64(6)}
-    assert td.LotChange(TUESDAY, **given, cost=np.float64(0.25)) == plain
-    results = [
-        td.realised_pnl(book(BEFORE, AFTER), changes=[each])
-        for each in (plain, td.LotChange(TUESDAY, **given, cost=np.float64(0.25)))
-    ]
-    assert held(results[0]) == held(results[1])
 
 
 def test_changes_are_read_from_toml(tmp_path: Path) -> None:

@@ -157,63 +157,6 @@ def test_what_is_sold_on_the_day_is_taxed_as_intraday() -> None:
     assert td.charges(both, rate, rounding="note").total == 1.0
 
 
-def test_gst_is_on_what_the_rate_says() -> None:  # the example above, to its paisa
-    trades, rate, _ = EXAMPLES["intraday, thincredblu"]
-    (row,) = td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)], rounding={"stt": 0.01})
-    assert (row.gst, row.total) == (12.11, 190.67)
-    rate = {**rate, "gst_on": ["brokerage", "exchange", "sebi"]}
-    assert td.charges(td.TradeBook(trades), [td.ChargeRate(**rate)])[0].gst == 12.3408
-
-
-def test_a_minimum_is_of_the_order_and_an_amount_of_the_lot() -> None:
-    trades = book(
-        trade(1, "B", 1, 1000.0, order_no="O"),
-        trade(2, "B", 1, 1000.0, order_no="O"),
-        trade(3, "S", 2, 2000.0, 9),
-    )
-    assert td.charges(trades, [td.ChargeRate(brokerage=0.001, minimum=5)]).total == 10.0
-    assert td.charges(trades, [td.ChargeRate(brokerage=0.004, minimum=5, cap=6)]).total == 12.0
-    contracts = book(
-        trade(1, "B", 150, 1500.0, lot_size=75, **CALL),  # of shares
-        trade(
-            2, "B", 2, 20.0 * 1250, lot_size=1250, **CALL | {CONTRACT[2]: "11"}, traded_price=10.0
-        ),
-    )
-    rows = td.charges(contracts, [td.ChargeRate(per_lot=7.5)])
-    assert [row.brokerage for row in rows] == [15.0, 15.0]
-    with pytest.raises(ValueError, match=r"per_lot needs the multiplier and the lot size .* row 0"):
-        td.charges(book(contracts[0]._replace(lot_size=None)), [td.ChargeRate(per_lot=1)])
-    with pytest.raises(ValueError, match="minimum 30 must not be above cap 20"):
-        td.ChargeRate(minimum=30, cap=20)
-
-
-def test_what_is_squared_off_is_taxed_as_intraday() -> None:
-    rates = [
-        td.ChargeRate(where={"squared_off": True}, stt_sell=0.00025, per_order=20),
-        td.ChargeRate(stt_buy=0.001, stt_sell=0.001, per_order=20),
-    ]
-    both = book(trade(1, "B", 75, 7500.0), trade(2, "S", 75, 8000.0, 5))
-    (row,) = td.charges(both, rates)
-    assert (row.stt, row.brokerage) == (2.0, 40.0)
-    assert td.charges(both, rates[1:]).total == 15.5 + 40
-    # 50 of 100 are offset by a sale of another product; half of each purchase is intraday.
-    part = book(
-        trade(1, "B", 60, 6000.0),
-        trade(2, "B", 40, 5000.0, 1),
-        trade(3, "S", 50, 6000.0, 5, product="I"),
-    )
-    found = {row.product: row for row in td.charges(part, rates)}
-    assert found["C"].stt == 5500 * 0.001
-    assert found["I"].stt == 6000 * 0.00025
-    assert (found["C"].brokerage, found["I"].brokerage) == (40.0, 20.0)
-    other_day = book(both[0], both[1]._replace(**{TIME: dt.datetime(2026, 11, 23, 9, 15)}))
-    other_exchange = book(both[0], both[1]._replace(exchange="BSE"))
-    for apart in (other_day, other_exchange):
-        assert sum(row.stt for row in td.charges(apart, rates)) == 15.5
-    with pytest.raises(TypeError, match="squared_off must be True or False"):
-        td.ChargeRate(where={"squared_off": "yes"})
-
-
 # Two support pages with one example: support.zerodha.com and bigul.co, "How is the Securities
 # Transaction Tax (STT) calculated?": 500 bought at 100, sold at 105, 200 bought at 110. The tax is
 # on the average of all 1,200 shares, 103.75: 12.969 and 20.75, printed as 13 and 21.
@@ -283,13 +226,6 @@ def test_notes_round_by_day_and_segment_on_the_largest_row() -> None:
     for wrong, error in (("paise", TypeError), ({"stt": 0}, ValueError), ({"tax": 1}, ValueError)):
         with pytest.raises(error, match="rounding"):
             td.charges(book(*days), [rate], rounding=wrong)
-
-
-def test_a_negative_price_has_no_negative_charge() -> None:
-    rate = td.ChargeRate(brokerage=0.0003, minimum=1, stt_sell=0.001, gst=0.18)
-    spread = trade(1, "S", 1, -2884.0)
-    (row,) = td.charges(book(spread), [rate])
-    assert min(row.brokerage, row.stt, row.gst, row.total) >= 0
 
 
 def rates_of_the_page(folder: Path) -> tuple[td.ChargeRate, ...]:

@@ -62,17 +62,6 @@ def test_each_finding() -> None:
     assert (last.orders_quantity, last.orders_average, last.orders_value) == (None, None, None)
 
 
-def test_the_orders_of_several_days_have_each_leg_in_its_last_state() -> None:
-    """As an archive returns an order that is filled on two days."""
-    first, last = order(1, 4, 100.0, leg_no=1), order(1, 10, 100.0, leg_no=1)
-    fills = (trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="1b"))
-    orders = td.OrderBook([first, order(1, 0, None, leg_no=2), last])
-    (row,) = td.reconcile(orders, book(*fills))
-    assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 2, 10.0)
-    (side,) = td.execution_quality(td.OrderBook([first._replace(quantity=10)] * 2), book(*fills))
-    assert (side.quantity, side.fill_ratio) == (10.0, 1.0)
-
-
 @pytest.mark.parametrize(("value", "finding"), [(1000.1, "agrees"), (1000.11, "price differs")])
 def test_the_tolerance_holds_to_the_paisa(value: float, finding: str) -> None:
     """Ten shares at a hundredth of a rupee each; in floats, 1000.1 - 1000 is more than 0.1."""
@@ -154,35 +143,6 @@ def test_side_security_and_product_are_compared(name: str, finding: str, value: 
     (row,) = td.reconcile(orders, book(trade(1, "B", 10, 1000.0)._replace(**{name: value})))
     assert (row.orders_quantity, row.trades_quantity) == (10, 10)
     assert row.finding == (finding if value else "value missing")
-
-
-def test_opposite_legs_are_summed_separately() -> None:
-    """A bracket order: one purchase, and one of two sales that close it."""
-    legs = [
-        order(1, 10, 100.0, leg_no=1),
-        order(1, 10, 110.0, leg_no=2, txn_type="S"),
-        order(1, 0, None, leg_no=3, txn_type="S"),
-    ]
-    bought, sold = trade(1, "B", 10, 1000.0), trade(1, "S", 10, 1100.0, trade_no="2")
-    result = td.reconcile(td.OrderBook(legs), book(bought, sold))
-    assert [(row.txn_type, row.legs, row.finding) for row in result] == [
-        ("B", 1, "agrees"),
-        ("S", 2, "agrees"),
-    ]
-    assert [row.orders_average for row in result] == [100.0, 110.0]
-    swapped = book(
-        bought._replace(trade_value=1100.0, traded_price=110.0),
-        sold._replace(trade_value=1000.0, traded_price=100.0),
-    )
-    assert not any(row.finding == "agrees" for row in td.reconcile(td.OrderBook(legs), swapped))
-    assert [row.finding for row in td.reconcile(td.OrderBook(legs), book(bought))] == [
-        "no trades",
-        "agrees",
-    ]
-    assert [row.finding for row in td.reconcile(td.OrderBook(legs[:1]), book(bought, sold))] == [
-        "no order",
-        "agrees",
-    ]
 
 
 def test_the_sandbox_agrees_with_itself_at_any_time() -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TRADE, book, on_day, paise, trade, trades
-from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
+from analysis_samples import TRADE, book, on_day, trade
+from tradingdata.analysis.keys import CONTRACT, REQUIRED
 from tradingdata.analysis.results import Problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
@@ -33,18 +30,6 @@ LOT: dict[str, Any] = {name: TRADE[name] for name in REQUIRED} | {"quantity": 10
 
 def by_security(result: td.analysis.UnrealisedPnl) -> dict[str, td.analysis.Unrealised]:
     return {row.security_id: row for row in result}
-
-
-def test_lots_of_both_sides_are_valued() -> None:
-    result = td.unrealised_pnl(LONG_AND_SHORT.open_lots, {"10": 108.0, "11": 210.0})
-    held, owed = by_security(result)["10"], by_security(result)["11"]
-    # 6 left of the first lot at 100, and 5 at 110.
-    assert (held.quantity, held.value, held.price) == (11, 1150.0, 108.0)
-    assert (held.average, held.market_value, held.unrealised) == (1150 / 11, 1188.0, 38.0)
-    assert (owed.quantity, owed.value, owed.average) == (-20, -4000.0, 200.0)
-    assert (owed.market_value, owed.unrealised) == (-4200.0, -200.0)
-    assert result.unrealised == -162.0
-    assert "2 rows, unrealised -162.00 before charges" in repr(result)
 
 
 def test_a_missing_price_is_reported_and_not_zero() -> None:
@@ -107,31 +92,6 @@ def test_positions_are_no_lots() -> None:
     assert (ledger.realised().realised, ledger.unrealised({"10": 200.0}).unrealised) == (500.0, 0.0)
 
 
-def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None:
-    """The service says "shares or contracts": 2 contracts of 50 shares at 100 are 10,000."""
-    contracts = book(trade(1, "B", 2, 10000.0, traded_price=100.0, lot_size=50))
-    shares = book(trade(1, "B", 100, 10000.0, traded_price=100.0, lot_size=50))
-    for trades_, multiplier in ((contracts, 50), (shares, 1)):
-        open_lots = td.realised_pnl(trades_).open_lots
-        assert [lot.multiplier for lot in open_lots] == [multiplier]
-        (position,) = td.positions(trades_)
-        assert (position.buy_average, position.multiplier) == (100.0, multiplier)
-        (row,) = td.unrealised_pnl(open_lots, {"10": 103.0})
-        assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
-
-
-def test_a_value_of_no_whole_multiple_proves_no_multiplier() -> None:
-    trades = book(
-        trade(1, "B", 2, 200.0, traded_price=100.0),
-        trade(2, "B", 2, 290.0, traded_price=100.0, lot_size=50),
-    )
-    with pytest.warns(td.DataWarning, match=r"multiplier not proved: 1 .* in row 1 is no whole"):
-        (row,) = td.positions(trades)
-    assert (row.multiplier, row.buy_average) == (None, None)
-    (row,) = td.positions(trades, multipliers={"10": 1})
-    assert (row.multiplier, row.buy_average) == (1, 122.5)
-
-
 def test_lots_of_both_sides_in_one_security_are_netted() -> None:
     lots = [LOT, {**LOT, "side": "short", "quantity": 10, "value": 1000.0}]
     (row,) = td.unrealised_pnl(lots, {})
@@ -155,31 +115,6 @@ def test_one_security_id_on_two_exchanges_needs_the_exchange() -> None:
         td.unrealised_pnl(lots, {"10": 1.0})
     prices = {("NSE", "E", "10"): 95.0, ("BSE", "E", "10"): 96.0}
     assert [row.price for row in td.unrealised_pnl(lots, prices)] == [96.0, 95.0]
-
-
-@given(trades(whole_prices=True), st.dictionaries(st.sampled_from("12"), st.integers(0, 10**6)))
-def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str, int]) -> None:
-    """Needs no lots: what was received, less what was paid, and what is left at its price."""
-    prices = {"10": units.get("1", 100) / 100, "11": units.get("2", 7) / 100}
-    trade_book = td.TradeBook(made)
-    pnl = td.realised_pnl(trade_book)
-    result = td.unrealised_pnl(pnl, prices=prices_of(prices))
-    cash, held = Fraction(0), Fraction(0)
-    net: dict[Any, int] = {}
-    for row in made:
-        sign = 1 if row.txn_type == "B" else -1
-        cash -= sign * Fraction(paise(row.trade_value or 0), 100)
-        traded = tuple(row[name] for name in KEY)
-        net[traded] = net.get(traded, 0) + sign * (row.quantity or 0)
-    for (_, _, _, _, security, _, _), quantity in net.items():
-        held += Fraction(str(prices[str(security)])) * quantity
-    realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
-    assert realised + unrealised == cash + held
-
-
-def prices_of(prices: dict[str, float]) -> Any:
-    """A price on every exchange."""
-    return lambda row: prices[row.security_id]
 
 
 def test_a_key_of_another_expiry_is_named() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict, deque
-from collections.abc import Container
 from fractions import Fraction
 from typing import Any
 
@@ -21,21 +20,11 @@ Pair = tuple[Key, str | None, str | None]
 class Ledger:
     """Signed first in, first out, one share or contract at a time.
 
-    ``earlier`` is what was realised before the day, ``unmatched`` what was sold without a lot by
-    products that may not be short. ``pairs`` counts the shares of each purchase and sale that the
+    ``pairs`` counts the shares of each purchase and sale that the
     day matched, by the numbers of their trades.
     """
 
-    def __init__(
-        self,
-        events: list[Event],
-        day: dt.date,
-        settle: Fraction | None,
-        shorts: Container[str] = "CI",
-    ) -> None:
-        self.shorts = shorts
-        self.earlier = Fraction(0)
-        self.unmatched: dict[Key, int] = defaultdict(int)
+    def __init__(self, events: list[Event], day: dt.date, settle: Fraction | None) -> None:
         self.pairs: Counter[Pair] = Counter()
         self.realised: dict[Key, Fraction] = defaultdict(Fraction)
         self.held: dict[Key, deque[Lot]] = defaultdict(deque)
@@ -57,11 +46,7 @@ class Ledger:
             _, opened, number = lots.popleft()
             bought, sold = (event.row.trade_no, number)[::sign]
             self.pairs[key, bought, sold] += counts
-            gained = (opened - value) * sign
-            self.realised[key] += gained if counts else 0
-            self.earlier += 0 if counts else gained
-        elif sign < 0 and event.product not in self.shorts:
-            self.unmatched[key] += 1
+            self.realised[key] += (opened - value) * sign if counts else 0
         else:
             lots.append((sign, value, event.row.trade_no))
 
