@@ -20,8 +20,8 @@ Pair = tuple[Key, str | None, str | None]
 class Ledger:
     """Signed first in, first out, one share or contract at a time.
 
-    ``pairs`` counts the shares of each purchase and sale that the
-    day matched, by the numbers of their trades.
+    ``pairs`` counts the shares of each purchase and sale that the day matched, by the numbers of
+    their trades.
     """
 
     def __init__(self, events: list[Event], day: dt.date, settle: Fraction | None) -> None:
