@@ -254,6 +254,7 @@ def fills(
     *,
     y: Height = "trade_value",
     wait: Wait = "to_first_fill",
+    label: str | None = None,
     buy: str = "B",
     sell: str = "S",
     ax: axes.Axes | None = None,
@@ -269,6 +270,8 @@ def fills(
         y: For trades, the field on the vertical axis. ``trade_value`` and ``quantity`` are on a
             logarithmic scale; ``traded_price`` suits trades of one security.
         wait: For execution quality, the latency to draw.
+        label: For execution quality, draws one line with this name rather than one for each side.
+            Several calls on one ``ax`` compare groups of orders.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
         ax: Axes to draw on; a new figure unless given.
@@ -291,7 +294,7 @@ def fills(
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     check_codes(buy, sell)
     if isinstance(result, ExecutionQuality):
-        return _waits(result, wait, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
+        return _waits(result, wait, label, {buy: ("bought", BOUGHT), sell: ("sold", SOLD)}, ax)
     days, (sides, heights) = _trade_columns("td.plot.fills", result, buy, sell, y)
     places = days.places()
     with _chart(ax, "Fills", _HEIGHTS[y], "" if places else "no fills") as ax:
@@ -310,17 +313,19 @@ def fills(
 def _waits(
     quality: ExecutionQuality,
     wait: Wait,
+    label: str | None,
     sides: dict[str, tuple[str, str]],
     ax: axes.Axes | None,
 ) -> axes.Axes:
     # Without a colour, the next one of the axes' cycle is used, so that groups differ.
     groups: dict[tuple[str, str | None], list[float]] = {}
     for row in quality:
-        named = sides.get(row.txn_type or "", (str(row.txn_type), None))
+        named = (label, None) if label else sides.get(row.txn_type or "", (str(row.txn_type), None))
         seconds = getattr(row, wait)
         groups.setdefault(named, []).append(_NEVER if seconds is None else max(seconds, 0.0))
     title = "Time to the exchange" if wait == "to_exchange" else "Time to fill"
     with _chart(ax, title, "share of orders", "" if groups else "no orders") as ax:
+        before = ax.get_xlim()[1] if ax.lines else 10.0
         for (name, colour), waits in groups.items():
             ax.ecdf(waits, label=f"{_as_written(name)} ({group(len(waits))})", color=colour)
         longest = max(
@@ -329,7 +334,7 @@ def _waits(
         ax.set_xscale("symlog", linthresh=1)
         _format_numbers(ax.xaxis, _number_text)
         ax.yaxis.set_major_formatter("{x:.0%}")
-        ax.set(xlim=(0, max(10.0, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
+        ax.set(xlim=(0, max(before, longest * 1.1)), ylim=(0, 1.02), xlabel=_WAITS[wait])
         ax.grid(visible=True)
     return ax
 

@@ -280,9 +280,8 @@ def test_exposure_is_drawn_largest_first_and_adds_nothing_up(books: Any) -> None
 
 def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:
     quality = td.execution_quality(*books)
-    ax = plot.fills(quality.filter(txn_type="B"))
+    ax = plot.fills(quality, label="all")
     (line,) = ax.lines
-    quality = quality.filter(txn_type="B")
     filled = sum(row.to_first_fill is not None for row in quality)
     shares = zip(line.get_xdata(), line.get_ydata(), strict=True)
     shown = [share for seconds, share in shares if seconds <= ax.get_xlim()[1]]
