@@ -31,12 +31,6 @@ def test_an_id_that_is_used_again_is_another_contract(settle: Any) -> None:
     ]
 
 
-def test_lots_of_the_day_before_keep_their_contract() -> None:
-    opening = td.realised_pnl(TWO_CONTRACTS[:1]).open_lots
-    result = td.realised_pnl(TWO_CONTRACTS[1:], opening, settle={"43210": 0})
-    assert (result.realised, [lot.quantity for lot in result.open_lots]) == (750.0, [75])
-
-
 def test_an_opening_that_expired_closes_no_trade_of_the_next_contract() -> None:
     october = {**KEY_OF_C1, "quantity": 750, "value": 7500.0, **expiring(27, 10, **CALL)}
     november = expiring(24, **CALL)

@@ -89,6 +89,28 @@ def test_moved_lots_keep_their_place_in_time() -> None:
     assert [match.buy_trade_no for match in td.realised_pnl(rows, changes=[move]).matches] == ["1"]
 
 
+def test_lots_moved_twice_keep_their_place_in_time() -> None:
+    """portfolio-performance/portfolio#4446: the second purchase was sold first."""
+    there: dict[str, Any] = {PRODUCT: "M"}
+    rows = [trade(1, "B", 1, 100.0, 1, **there), trade(2, "B", 1, 200.0, 2)]
+    rows += [trade(3, "B", 1, 300.0, 3, **there), trade(4, "S", 1, 1000.0, 60, **there)]
+    moves = [
+        td.LotChange(at(10), where=there, replace={PRODUCT: "C"}),
+        td.LotChange(at(20), where={PRODUCT: "C"}, replace=there, quantity=1),
+    ]
+    result = td.realised_pnl(book(*rows), changes=moves)
+    assert [match.cost for match in result.matches] == [100.0]
+
+
+def test_a_part_of_several_lots_moves_with_its_cost() -> None:
+    """beancount/beancount#476: 15 of 20 were to be moved with what they cost."""
+    there: dict[str, Any] = {PRODUCT: "M"}
+    bought = [trade(1, "B", 10, 100.0, 1, **there), trade(2, "B", 10, 10.0, 2, **there)]
+    move = td.LotChange(at(10), where=there, replace={PRODUCT: "C"}, quantity=15)
+    result = td.realised_pnl(book(*bought, trade(3, "S", 10, 1000.0, 60)), changes=[move])
+    assert (result.realised, lots(result)) == (900.0, [(5, 5.0), (5, 5.0)])
+
+
 @pytest.mark.parametrize("match_by", ["security_id", "isin"])
 def test_a_new_isin_keeps_the_holding(match_by: str) -> None:
     """pviotti/degiro-bookkeeper#91, tacgomes/investir#17, ib-edavki/ib-edavki#181: an error."""

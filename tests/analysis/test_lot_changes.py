@@ -149,13 +149,9 @@ def test_changes_are_read_from_toml(tmp_path: Path) -> None:
     (change,) = td.LotChange.load(path)
     both = td.TradeBook([BEFORE, AFTER])
     assert td.realised_pnl(both, changes=[change]).realised == 1000.0
-    for text, message in (
-        ("ratio = 2", "it needs 'at'"),
-        ("at = 2026-11-21\nratioo = 2", "it has 'ratioo'; did you mean 'ratio'"),
-    ):
-        path.write_text(f"[[change]]\n{text}\n")
-        with pytest.raises(ValueError, match=f"change 1 of .*: {message}"):
-            td.LotChange.load(path)
+    path.write_text("[[change]]\nratio = 2\n")
+    with pytest.raises(ValueError, match=r"change 1 of .*: it needs 'at'"):
+        td.LotChange.load(path)
     with pytest.raises(TypeError, match=r"changes must be a sequence of td\.LotChange"):
         td.realised_pnl(both, changes=[path])  # type: ignore[list-item]
 

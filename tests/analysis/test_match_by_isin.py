@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import warnings
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ import tradingdata as td
 from analysis_samples import TIME, at, book, on_day, trade
 from tradingdata.analysis.keys import CONTRACT, KEY, REQUIRED
 from tradingdata.analysis.results import ATTRIBUTES, Problem
-from worlds import world
 
 EXCHANGE, ID, ISIN, PRODUCT = CONTRACT[0], CONTRACT[2], ATTRIBUTES[2], KEY[-1]
 ON_BSE: dict[str, Any] = {EXCHANGE: "BSE", ID: "500010", ISIN: "INE000A01011"}
@@ -121,18 +119,6 @@ def test_the_order_of_one_second_on_two_exchanges_is_unknown() -> None:
     earlier = trade(1, "B", 1, 1.0, -60, row_no=0, **{ID: "77"})  # so rows follow time
     second, third = bought._replace(row_no=1), sold._replace(row_no=2)
     assert td.realised_pnl(book(third, earlier, second), match_by="isin").realised == 100.0
-
-
-@pytest.mark.parametrize("seed", range(0, 60, 20))
-def test_without_isins_nothing_changes(seed: int) -> None:
-    for number in range(seed, seed + 20):
-        made = world(random.Random(number))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", td.DataWarning)
-            plain = td.realised_pnl(made.book)
-            by_isin = td.realised_pnl(made.book, match_by=ISIN)
-        assert plain == by_isin
-        assert plain.matches == by_isin.matches
 
 
 def test_random_books_by_isin_are_those_of_one_id() -> None:

@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
@@ -58,28 +57,6 @@ def test_tables_compare_copy_and_pickle() -> None:
     assert FULL.matches != FULL
 
 
-def test_it_takes_the_arrow_stream() -> None:
-    import duckdb
-    import polars as pl
-
-    result = FULL.matches
-    assert pl.DataFrame(result)["realised"].to_list() == [83.75]
-    total = duckdb.sql("select sum(realised) from result")
-    assert total is not None
-    assert total.fetchall() == [(83.75,)]
-
-
-def test_a_notebook_shows_it_with_markup_escaped() -> None:
-    html = FULL._repr_html_()
-    assert "&lt;Infosys&gt; &amp; co" in html
-    assert "<Infosys>" not in html
-    assert (
-        'title="account, client_id, exchange, segment, security_id, expiry_date, product, symbol'
-        in html
-    )
-    assert "<table>" not in EMPTY._repr_html_()
-
-
 def test_calculations_need_no_library() -> None:
     script = """
 import sys
@@ -91,38 +68,8 @@ assert not {"pandas", "numpy", "polars", "pyarrow"} & set(sys.modules)
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def named(number: int, side: str, value: float, name: str, **more: Any) -> td.Trade:
-    facts: dict[str, Any] = {"display_name": name, "security_id": name} | more
-    return trade(number, side, 1, value, number, **facts)
-
-
-MIXED = book(
-    named(1, "B", 100.0, "Flat"),
-    named(2, "S", 100.0, "Flat"),
-    named(3, "B", 100.0, "A name that is as long as names get"),
-    named(4, "S", 150.0, "A name that is as long as names get"),
-    named(5, "B", 900.0, "Twice", product="I"),
-    named(6, "S", 100.0, "Twice", product="I"),
-    named(7, "B", 900.0, "Twice", exchange="BSE"),
-    named(8, "S", 1000.5, "Twice", exchange="BSE"),
-)
-
-
 def test_quantities_of_orders_are_numbers_as_in_a_book() -> None:
     checks = td.reconcile(ORDERS, book(trade(1, "B", 10, 1000.0)))
     assert checks.to_csv(None, ["orders_quantity", "trades_quantity"]).splitlines()[1] == "10.0,10"
     half = td.OrderBook([order(1, 2.5, 100.0)])
     assert td.reconcile(half, book()).to_dicts(["orders_quantity"]) == [{"orders_quantity": 2.5}]
-
-
-def test_filters_keep_what_belongs_to_the_rows() -> None:
-    pnl = td.realised_pnl(MIXED, shorts=False)
-    won = pnl.filter(realised__gt=0)
-    assert isinstance(won, td.analysis.RealisedPnl)
-    assert (won.realised, len(won.matches)) == (150.5, 2)
-    assert {match.security_id for match in won.matches} == {row.security_id for row in won}
-    assert pnl.filter(lambda row: row.realised < 0, exchange="NSE").realised == -800.0
-    found = td.reconcile(ORDERS, MIXED)
-    assert found.filter(finding__ne="agrees") == found.differences
-    with pytest.raises(TypeError, match="RealisedPnl has no field 'realized'; did you mean"):
-        pnl.filter(realized=0)
