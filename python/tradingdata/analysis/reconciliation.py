@@ -197,8 +197,8 @@ def compared(
     decimals = _core.decimals_of([(order_rows, "avg_traded_price"), (fills, "trade_value")])
     places = _core.decimals_of([(order_rows, "traded_qty")])
     scale = 10 ** (decimals + places)
-    units = _Units(10**places, scale, *(Fraction(repr(tolerance)) * scale).as_integer_ratio())
-    known = _Coverage(began, set(covered), unknown | also_unknown)
+    allowed = (Fraction(repr(tolerance)) * scale).as_integer_ratio()
+    terms = _Terms(began, set(covered), unknown | also_unknown, 10**places, scale, *allowed)
     lookup = None if multipliers is None else Lookup("multipliers", multipliers)
     proofs = multipliers_at(fills, first[1], lambda row: f"row {numbers[row]}", lookup)
     lacking = []
@@ -216,8 +216,7 @@ def compared(
         [proof.multiplier for proof in proofs],
     ]
     facts = zip(
-        repeat(units),
-        repeat(known),
+        repeat(terms),
         zip(*leads[: len(ORDER_KEY)], strict=True),
         *columns,
         _differences(sides, (order_rows, fills), (of_orders, of_trades), first),
@@ -225,7 +224,7 @@ def compared(
         strict=False,
     )
     findings = list(starmap(_finding, facts))
-    result = Reconciliation._of_named(leads, {"finding": findings, **_amounts(units, *columns)})
+    result = Reconciliation._of_named(leads, {"finding": findings, **_amounts(terms, *columns)})
     result.other_days = total - len(fills)
     notes = []
     for proof, *lead in zip(proofs, *leads, strict=True):
@@ -248,26 +247,25 @@ def _days_by_party(rows: Slice, field: str) -> dict[Key, set[date]]:
     return days_by_party
 
 
-class _Coverage(NamedTuple):
-    """What is known by account and client: the first day of trades, and whether it has orders.
+class _Terms(NamedTuple):
+    """What decides about all sides.
 
-    ``unknown`` has the order numbers of which some rows do not say on which of several days they
-    were entered.
+    Attributes:
+        began: The first day of trades of each account and client.
+        covered: The accounts and clients that have orders.
+        unknown: Order numbers of which some rows do not say on which of several days they were
+            entered.
+        unit: How many units of an order's quantity are 1.
+        scale: How many units of a product are 1.
+        allowed: By how much products may differ for each share, in units over ``of``.
+        of: The divisor of ``allowed``.
     """
 
     began: dict[Key, date]
     covered: set[Key]
     unknown: set[Key]
-
-
-class _Units(NamedTuple):
-    """How many units of an order's quantity and of a product are 1.
-
-    Products may differ by ``allowed / of`` for each share.
-    """
-
-    quantity: int
-    product: int
+    unit: int
+    scale: int
     allowed: int
     of: int
 
@@ -298,8 +296,7 @@ def _crossed(sides: list[int], legs: list[int], fills: list[int]) -> list[tuple[
 
 
 def _finding(
-    units: _Units,
-    known: _Coverage,
+    terms: _Terms,
     key: Key,
     legs: int,
     fills: int,
@@ -317,31 +314,31 @@ def _finding(
     its value a product; those of trades are not.
     """
     account, client, _, *number = key
-    lacks = None if quantity is None or traded is None else quantity - traded * units.quantity
-    if lacks != 0 and (account, client, *number) in known.unknown:
+    lacks = None if quantity is None or traded is None else quantity - traded * terms.unit
+    if lacks != 0 and (account, client, *number) in terms.unknown:
         return VALUE_MISSING
     if not legs:
-        return "no order" if (account, client) in known.covered else "order book empty"
+        return "no order" if (account, client) in terms.covered else "order book empty"
     if lacks is None or traded is None:
         return VALUE_MISSING
     if not fills:
-        return _shortage(key, lacks, known) or "no trades" if quantity else AGREES
+        return _shortage(key, lacks, terms) or "no trades" if quantity else AGREES
     if difference != AGREES:
         return difference
     if lacks:
-        return _shortage(key, lacks, known) or "quantity differs"
+        return _shortage(key, lacks, terms) or "quantity differs"
     if lacks_entry or None in (client, *number) or value is None or trades_value is None:
         return VALUE_MISSING
     if multiplier is None:
         return UNKNOWN
-    apart = abs(value * multiplier - trades_value * units.quantity)
-    is_apart = apart * units.of > units.allowed * traded * multiplier
+    apart = abs(value * multiplier - trades_value * terms.unit)
+    is_apart = apart * terms.of > terms.allowed * traded * multiplier
     return "price differs" if is_apart else AGREES
 
 
-def _shortage(key: Key, lacks: int, known: _Coverage) -> str:
+def _shortage(key: Key, lacks: int, terms: _Terms) -> str:
     """Returns the finding on what the trades lack of an order of a day before all of them."""
-    is_early = key[2] is not None and key[2] < known.began.get(key[:2], date.min)
+    is_early = key[2] is not None and key[2] < terms.began.get(key[:2], date.min)
     return "earlier days missing" if is_early and lacks > 0 else ""
 
 
@@ -365,10 +362,10 @@ def _differences(
     return findings
 
 
-def _amounts(units: _Units, legs: list[int], fills: list[int], *sums: Any) -> dict[str, Column]:
+def _amounts(terms: _Terms, legs: list[int], fills: list[int], *sums: Any) -> dict[str, Column]:
     """Returns the columns after the finding."""
     ordered, traded, products, values, multipliers = sums
-    unit, scale = units[:2]
+    unit, scale = terms.unit, terms.scale
     quantities = [quantity and scale * quantity for quantity in ordered]
     shares = [
         multiplier and quantity and scale * multiplier * quantity
