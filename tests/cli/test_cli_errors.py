@@ -62,7 +62,7 @@ def test_each_kind_of_error_has_its_code(
 
 def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
     token = sandbox.token()
-    for arguments in ("trades", "check", "--version", "--help", "orders -f json", "trades --debug"):
+    for arguments in ("trades", "check", "--version", "--help", "orders -f json", "--debug trades"):
         ran = run(*arguments.split())
         assert (ran.code, token in ran.text + ran.err) == (Code.OK, False)
     sandbox.fail_next(403, times=None)
