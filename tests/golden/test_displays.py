@@ -20,7 +20,7 @@ from analysis_samples import displayed
 from cases import KEY_OF_C1
 from cases import made as fill
 from golden.samples import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, order, trade
-from tradingdata.display import aligned, cell_width, cut, group, instrument_name
+from tradingdata.display import _labelled, aligned, cell_width, cut, group, instrument_name
 
 DISPLAYS = FOLDER / "displays"
 WIDTHS = (40, 60, 90, 140)
@@ -219,6 +219,20 @@ def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
 )
 def test_a_letter_that_is_kept_keeps_its_marks(text: str, most: int, shown: str) -> None:
     assert cut(text, most) == shown
+
+
+@pytest.mark.parametrize(
+    ("sums", "labelled"),
+    [
+        (["", "5", ""], ["total", "5", ""]),
+        (["5", "", "", "7"], ["5", "total", "", "7"]),
+        (["5", "7"], ["total 5", "7"]),
+    ],
+)
+def test_a_row_of_sums_is_labelled_where_there_is_room(
+    sums: list[str], labelled: list[str]
+) -> None:
+    assert _labelled(sums) == labelled
 
 
 @pytest.mark.parametrize(

@@ -80,29 +80,3 @@ def test_a_stored_archive_is_read(archive: td.Archive) -> None:
     orders = td.OrderBook.from_json(body(ORDERS), account="desk1")
     assert archive.orders(DAY).sort("order_no").to_dicts() == orders.to_dicts()
     assert len(archive.trades(DAY, account="desk2")) == 0
-
-
-def test_a_stored_archive_has_its_history_and_its_log(archive: td.Archive) -> None:
-    states = archive.history(ORDERS[0]["order_no"])
-    assert [state.order.status for state in states] == ["Pending", "Success"]
-    found = [
-        (fetch.book, fetch.account, f"{fetch.at:%H:%M}", fetch.rows, fetch.stored, fetch.error)
-        for fetch in archive.fetches()
-    ]
-    assert found == [
-        ("trades", "desk1", "10:00", 2, True, None),
-        ("trades", "desk1", "15:45", 6, True, None),
-        ("orders", "desk1", "09:16", 1, True, None),
-        ("orders", "desk1", "15:45", 6, True, None),
-        ("trades", "desk2", "15:45", 0, False, None),
-        ("orders", "desk2", "15:45", 0, False, None),
-    ]
-    assert archive.missing(DAY, DAY) == []
-    missing = archive.missing(DAY, DAY + dt.timedelta(days=1), after="15:50")
-    both = ("orders", "trades")
-    assert missing == [(DAY, "desk1", both), (DAY, "desk2", both)]
-    query = "select symbol, sum(quantity) as quantity from trades group by all order by all"
-    assert archive.sql(query).to_dicts() == [
-        {"symbol": "INFY", "quantity": 178},
-        {"symbol": "NIFTY", "quantity": 225},
-    ]

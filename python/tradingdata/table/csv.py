@@ -33,6 +33,8 @@ def csv_text(rows: Slice, kinds: dict[str, str], *, spreadsheet: bool) -> str:
     spreadsheet, text that it would run as a formula, or read as a number and change, gets an
     apostrophe before it; a byte order mark says UTF-8.
     """
+    if not kinds:
+        raise ValueError("a CSV has no rows without columns: name at least one in columns=")
     cell = _spreadsheet_cell if spreadsheet else _cell
     lines = [",".join(map(cell, kinds))]
     for start in range(0, len(rows), _ROWS_AT_ONCE):

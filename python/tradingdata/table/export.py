@@ -225,6 +225,7 @@ class TableExport:
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
+            ValueError: ``columns`` is empty: a line without cells is no row.
         """
         selected = self._selection(columns, extra=extra)
         is_for_excel = flag("spreadsheet", spreadsheet)
