@@ -53,14 +53,19 @@ class Sent:
 
 
 Row = tuple[Sent, Record]  # the response that showed it last
-Rows = dict[str, tuple[list[Sent], list[Row]]]  # what was folded, by account
+Folded = tuple[list[Sent] | None, list[Row]]  # of which responses, unless one could not be read
+Rows = dict[str, Folded]  # by account
 
 
 @dataclass
 class Model:
-    """The responses that count, those that are lost, and what the files of days have."""
+    """The responses that count, those that are lost, and what the files of days have.
+
+    Some of those that count have bodies that cannot be read.
+    """
 
     sent: list[Sent] = field(default_factory=list)
+    torn: list[Sent] = field(default_factory=list)
     lost: list[Sent] = field(default_factory=list)
     files: dict[tuple[str, str], Rows] = field(default_factory=dict)
 
@@ -74,33 +79,44 @@ class Model:
         accounts = {one.account for one in self.sent} | file.keys()
         known = {account: file.get(account, ([], [])) for account in accounts}
         is_current = all(
-            responses == self.responses(book, day, account, self.left(rows))
+            responses == self.responses(book, day, account, repeats=self.have_lost(rows))
             and all(one in self.sent or one in self.lost for one, _ in rows)
             for account, (responses, rows) in known.items()
         )
         if is_current:
             return file
-        return {x: self.folded(book, day, x, rows) for x, (_, rows) in known.items()}
+        return {x: self.folded(book, day, x, *known[x]) for x in known}
 
     def folded(
-        self, book: str, day: str, account: str, file: list[Row]
-    ) -> tuple[list[Sent], list[Row]]:
-        state = self.left(file)
-        beside = [(one, id(record)) for one, record in file] if state else []
-        for one in self.responses(book, day, account, state):
-            state = _step(state, one, day, beside)
-        return self.responses(book, day, account, self.left(state)), state
+        self, book: str, day: str, account: str, done: list[Sent] | None, file: list[Row]
+    ) -> Folded:
+        """New responses folded onto the file, or all of them if it is not of the first ones."""
+        beside: list[tuple[Sent, int]] = []
+        state, new = file, self.responses(book, day, account, repeats=False)
+        if done == new[: len(done or ())] and all(one in self.sent for one, _ in file):
+            new = new[len(done or ()) :]
+        else:
+            gone = [*self.lost, *self.torn]
+            state = [row for row in file if row[0] in gone]
+            beside = [(one, id(record)) for one, record in file] if state else []
+            if state or any(one in gone for one in new):
+                new = self.responses(book, day, account, repeats=True)
+        for one in new:
+            if one not in self.torn:
+                state = _step(state, one, day, beside)
+        if any(one in self.torn for one in new):
+            return None, state
+        return self.responses(book, day, account, repeats=self.have_lost(state)), state
 
-    def left(self, rows: list[Row]) -> list[Row]:
-        """The rows of lost responses."""
-        return [row for row in rows if row[0] in self.lost]
+    def have_lost(self, rows: list[Row]) -> bool:
+        return any(one in self.lost for one, _ in rows)
 
-    def responses(self, book: str, day: str, account: str, lost: list[Row]) -> list[Sent]:
+    def responses(self, book: str, day: str, account: str, *, repeats: bool) -> list[Sent]:
         """Those with rows; the same body once more says nothing, unless some between are lost."""
         chosen: list[Sent] = []
         for one in sorted(self.sent, key=lambda one: (one.at, one.filed)):
             if (one.book, one.account) == (book, account) and day in one.days and one.records:
-                before = chosen[-1] if chosen and not lost else None
+                before = chosen[-1] if chosen and not repeats else None
                 if not before or (before.day, before.records) != (one.day, one.records):
                     chosen.append(one)
         return chosen
@@ -118,17 +134,19 @@ class Model:
         self.files[book, day] = self.day(book, day)
 
     def remove(self, gone: list[Sent]) -> None:
-        """A mark removes responses, also those that are lost."""
+        """Responses are withdrawn or erased, also those that are lost."""
         self.sent = [one for one in self.sent if one not in gone]
+        self.torn = [one for one in self.torn if one not in gone]
         self.lost = [one for one in self.lost if one not in gone]
 
     def lose(self, lost: list[Sent]) -> None:
         self.sent = [one for one in self.sent if one not in lost]
         self.lost += lost
 
-    def has_lost(self) -> bool:
-        """Whether days have rows of lost responses."""
-        return any(self.left(rows) for file in self.files.values() for _, rows in file.values())
+    def is_sound(self) -> bool:
+        """Whether each day can be made again of its responses."""
+        files = [rows for file in self.files.values() for _, rows in file.values()]
+        return not any(map(self.have_lost, files)) and not any(x in self.torn for x in self.sent)
 
 
 def shown(book: str, account: str, record: Record) -> tuple[Any, ...]:

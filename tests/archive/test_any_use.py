@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import tradingdata as td
@@ -61,9 +62,9 @@ class History:
         self.path = self.folder / "books"
         self.model = Model()
         self.ids: dict[str, Sent] = {}
+        self.torn: set[str] = set()
         self.has_backup = False
         self.is_folded = True
-        self.has_lost_marks = False
         self.filed = 0
         self.written: dict[tuple[str, str], Any] = {}
         self.reopen()
@@ -84,7 +85,7 @@ class History:
             return None
         finally:
             self.written = dict(self.files().items() - files.items())
-        self.is_folded, self.has_lost_marks = True, False
+        self.is_folded = True
         return result
 
     def files(self) -> dict[tuple[str, str], tuple[int, int]]:
@@ -113,6 +114,15 @@ class History:
                 assert entry.rows == len(one.records)
                 self.ids[entry.id] = one
                 self.model.sent.append(one)
+                if self.root_of(entry.id) in self.torn:
+                    self.model.torn.append(one)
+
+    def root_of(self, identity: str) -> str:
+        """The response that has the body of one."""
+        return self.log().entries[identity].repeats or identity
+
+    def log(self) -> Any:
+        return self.archive._store.log()
 
     def crash(self) -> int:
         """The number of the operation on files at which the process ends; 0 for none."""
@@ -149,6 +159,26 @@ class History:
             at = old.at.replace(hour=10, minute=0) + dt.timedelta(minutes=minutes)
             self.store(old.book, old.account, at, old.records)
 
+    def add_without_settings(self) -> None:
+        """The file is not there, or damaged; then it is restored."""
+        if not self.model.sent:
+            return
+        settings = self.path / "archive.json"
+        content = settings.read_bytes()
+        settings.write_bytes(content[:-9])
+        if self.chance.random() < 0.5:
+            settings.unlink()
+        book, day = self.chance.choice([*NUMBER]), self.chance.choice(DAYS[1:3])
+        at = clock("14:00", day) + dt.timedelta(seconds=self.filed + 1)
+        records = [record(book, "a", day, self.row()) for _ in range(2)]
+        got = response(KINDS[book][0], records, at, account="a")
+        with pytest.warns(td.DataWarning, match="stored, but not yet in its day"):
+            self.archive.add(got)
+        settings.write_bytes(content)
+        self.filed += 1
+        self.note(Sent(book, "a", at, records, self.filed))
+        self.is_folded = False
+
     def withdraw(self) -> None:
         """Also unchanged responses after it, which have no bodies of their own."""
         log = [entry for entry in self.archive.fetches() if not entry.withdrawn]
@@ -174,7 +204,7 @@ class History:
         book, day = pick.choice([*NUMBER]), pick.choice(DAYS[:3])
         work = pick.choice(["cut", "zero", "gone"])
         path = self.path / book / f"{day}.parquet"
-        if path.exists() and not self.model.has_lost() and not self.has_lost_marks:
+        if path.exists() and self.model.is_sound():
             content = path.read_bytes()
             path.unlink()
             if work != "gone":
@@ -182,14 +212,14 @@ class History:
             self.is_folded = False
 
     def back_up(self) -> None:
-        if self.is_folded and not self.model.has_lost():
+        if self.is_folded and self.model.is_sound():
             shutil.rmtree(self.folder / "backup", ignore_errors=True)
             shutil.copytree(self.path, self.folder / "backup")
             self.has_backup = True
 
     def restore(self) -> None:
         """The days as they were, which are folded again."""
-        if self.has_backup and self.is_folded and not self.model.has_lost():
+        if self.has_backup and self.is_folded and self.model.is_sound():
             for book in NUMBER:
                 shutil.rmtree(self.path / book, ignore_errors=True)
                 if (self.folder / "backup" / book).exists():
@@ -198,22 +228,38 @@ class History:
             self.reopen()
 
     def lose(self) -> None:
-        """The newest responses, as if their folder were that of a backup, or a mark; days stay."""
-        log = self.archive._ingest.files.log()
-        marks = [x.id for x in log.entries.values() if x.source == "withdraw"]
-        if marks and self.is_folded and self.chance.random() < 0.5:
-            (self.path / log.place[self.chance.choice(marks)]).unlink()
-            self.is_folded, self.has_lost_marks = False, True
-            self.reopen()
-        elif self.model.sent and self.is_folded:
+        """The newest responses, as if their folder were that of a backup; days stay."""
+        if self.model.sent and self.is_folded:
             since = self.chance.choice(self.model.sent).filed
-            lost = [one for one in self.model.sent if one.filed >= since]
-            for identity, one in self.ids.items():
-                if one in lost:
-                    (self.path / log.place[identity]).unlink()
-            self.model.lose(lost)
+            place = {
+                one: self.log().place[x] for x, one in self.ids.items() if x in self.log().place
+            }
+            gone = {place[one] for one in self.model.sent if one.filed >= since}
+            for path in gone:
+                (self.path / path).unlink()
+            self.model.lose([one for one in self.model.sent if place[one] in gone])
             self.is_folded = False
             self.reopen()
+
+    def tear(self) -> None:
+        """A body that cannot be read, also of the responses that repeat it."""
+        known = [x for x, one in self.ids.items() if one in self.model.sent and one.records]
+        if known:
+            root = self.root_of(self.chance.choice(known))
+            path = self.path / self.log().place[root]
+            with duckdb.connect() as own:
+                body = f"CASE WHEN id = '{root}' THEN encode('x') ELSE body END AS body"
+                own.execute(f"CREATE TABLE torn AS SELECT * REPLACE ({body}) FROM '{path}'")
+                own.execute(f"COPY torn TO '{path}' (FORMAT parquet)")
+            self.torn.add(root)
+            self.model.torn += [self.ids[x] for x in known if self.root_of(x) == root]
+            self.reopen()
+
+    def age(self) -> None:
+        """The responses become those of a day that is over, which the next writer joins."""
+        for path in self.path.glob("responses/*/*T*.parquet"):
+            path.rename(path.with_name(f"2026-11-10{path.name[10:]}"))
+        self.reopen()
 
     def each_day_is_the_fold_of_its_responses(self) -> None:
         for book in NUMBER:
@@ -238,6 +284,9 @@ STEPS = {
     History.back_up: 2,
     History.restore: 3,
     History.lose: 3,
+    History.tear: 2,
+    History.age: 2,
+    History.add_without_settings: 1,
     History.reopen: 1,
 }
 

@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import pickle
-import stat
 import sys
 import warnings
 from pathlib import Path
@@ -62,14 +61,6 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     (text,) = archive.sql("SELECT sent FROM trades WHERE sent IS NOT NULL")
     assert json.loads(text.sent)["quantity"] == "ten"
     assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
-
-
-def test_a_state_that_came_again_is_the_newest_also_after_one_that_is_late(tmp_path: Path) -> None:
-    """The last response was stored as a repeat of the first, and another is between them now."""
-    first, last = (trade_response(trade("1", quantity=1), at=at) for at in ("15:00", "15:02"))
-    archive = archive_with(tmp_path, first, last)
-    archive.add(trade_response(trade("1", quantity=2), at="15:01"))
-    assert [row.quantity for row in archive.trades(DAY)] == [1]
 
 
 def test_a_response_is_stored_if_its_body_is_not_that_of_the_one_before(tmp_path: Path) -> None:
@@ -208,12 +199,6 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         td.Archive(tmp_path / "other")
     with pytest.raises(TypeError, match="keeps a TradeBook"):
         td.Archive(tmp_path / "books").add(td.StockList())  # type: ignore[arg-type]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_only_the_owner_may_enter_the_folder(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books")
-    assert stat.S_IMODE(os.stat(archive.path).st_mode) == 0o700
 
 
 def test_account_numbers_are_masked_unless_kept(tmp_path: Path) -> None:

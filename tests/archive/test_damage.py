@@ -173,27 +173,6 @@ def test_f144_a_file_of_responses(damage: str, root: Path) -> None:
         assert archive.verify() == 121
 
 
-@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
-@pytest.mark.parametrize("work", ["withdraw", "erase"])
-def test_f183_rows_whose_body_is_damaged_can_be_removed(work: str, tmp_path: Path) -> None:
-    """Their day has been folded again since, of responses that are not all known."""
-    archive = archive_with(tmp_path, trade_response(trade("secret"), account="a"))
-    root = Path(archive.path)
-    (path,) = response_files(root)
-    _copy_of([path], path, "* REPLACE (encode('x') AS body)")
-    other = archive.add(trade_response(trade("2"), at="16:00", account="a"))
-    archive.withdraw(other.id)
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    assert numbers(archive.trades(DAYS[-1], missing_ok=True)) == ["secret"]
-    if work == "erase":
-        archive.erase("a")
-    else:
-        archive.withdraw(archive.fetches()[0].id)
-    assert not len(archive.trades(DAYS[-1], missing_ok=True))
-    assert not any(b"secret" in file.read_bytes() for file in day_files(root))
-
-
 def test_f183_a_damaged_body_of_another_day_is_in_nobodys_way(tmp_path: Path) -> None:
     """It is not joined, and what is stored and withdrawn has its days."""
     books = [
@@ -265,62 +244,6 @@ def test_f135_a_state_whose_body_is_damaged_is_named(
     with pytest.warns(td.DataWarning, match="lacks the body of a response of 2026-11-20"):
         found = read(archive)
     assert len(found) == 1
-
-
-def test_f183_erase_also_removes_rows_whose_responses_are_lost(tmp_path: Path) -> None:
-    """On a day of which there is nothing else but a book without rows."""
-    root = tmp_path / "books"
-    archive = td.Archive(root)
-    archive.add(trade_response(trade("secret"), account="a"))
-    for path in response_files(root):
-        path.unlink()
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    with pytest.warns(td.DataWarning, match="they are kept"):
-        archive.add(trade_response(at="16:00", account="a"))
-    assert len(archive.trades(DAYS[-1])) == 1
-    archive.erase("a")
-    for file in archive.files("trades"):
-        assert b"secret" not in Path(file).read_bytes()
-    check_engines(archive)
-
-
-def test_rows_of_lost_responses_replace_none_beside_which_they_stood(root: Path) -> None:
-    """Of two trades of one number, the corrected one is left of a lost response."""
-    archive = td.Archive(root)
-    archive.add(trade_response(trade("x", exchange=None), at="16:00"))
-    known = set(response_files(root))
-    both = [trade("x", txn_type=side) for side in "BS"]
-    archive.add(trade_response(*both, at="17:00"))
-    lost = set(response_files(root)) - known
-    archive.add(trade_response(trade("x", txn_type="S", quantity=9), at="18:00"))
-    before = archive.trades(DAYS[-1]).filter(trade_no="x")
-    assert len(before) == 3
-    for path in lost:
-        path.unlink()
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    with pytest.warns(td.DataWarning, match="they are kept"):
-        archive.add(trade_response(trade("y"), at="14:00"))
-    assert archive.trades(DAYS[-1]).filter(trade_no="x") == before
-    check_engines(archive)
-
-
-@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
-def test_f183_a_state_that_came_again_after_a_lost_one_is_the_newest(tmp_path: Path) -> None:
-    """The body is that of the response before the lost one, and yet no repeat of it."""
-    first, other = (trade("x", quantity=quantity) for quantity in (1, 2))
-    archive = archive_with(tmp_path, trade_response(first, at="10:00"))
-    known = set(response_files(Path(archive.path)))
-    archive.add(trade_response(other, at="11:00"))
-    for path in set(response_files(Path(archive.path))) - known:
-        path.unlink()
-    archive.add(trade_response(first, at="12:00"))
-    for _ in range(2):
-        assert [row.quantity for row in archive.trades(DAYS[-1])] == [1]
-        check_engines(archive)
-        store.store_of.cache_clear()
-        archive = td.Archive(archive.path)
 
 
 def test_f135_the_file_of_a_day_that_is_missing_is_named(root: Path) -> None:
@@ -461,22 +384,6 @@ def test_without_its_folder_an_archive_stores_nothing(tmp_path: Path) -> None:
         archive.add(book, account="desk1")
     assert caught.value.books == (book,)
     assert not Path(archive.path).exists()
-
-
-def test_f183_a_reader_keeps_what_was_joined_while_it_read(tmp_path: Path) -> None:
-    """It listed both the file of a day's responses and those that were joined into it."""
-    states = [trade_response(trade("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
-    root = Path(archive_with(tmp_path, *states).path)
-    singles = response_files(root)
-    joined = singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet")
-    _copy_of(singles, joined)
-    store.store_of.cache_clear()
-    archive = td.Archive(root)
-    assert len(archive.fetches()) == 2
-    for path in singles:
-        path.unlink()
-    assert len(archive.fetches()) == 2
-    assert archive.trades(DAYS[2])[0].quantity == 2
 
 
 def test_f183_bodies_are_found_where_they_were_joined(tmp_path: Path) -> None:

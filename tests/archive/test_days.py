@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archiving import DAY, DAYS, archive_with, clock, numbers, order, response, stored, trade
+from archiving import DAY, DAYS, archive_with, clock, numbers, order, response, trade
 from service import Service, as_json, envelope, reply
 from tradingdata.archive import MissingDay
 
@@ -35,17 +35,6 @@ def archive(tmp_path: Path) -> td.Archive:
 
 def statuses(book: td.OrderBook) -> dict[str, Any]:
     return {str(row.order_no): row.status for row in book}
-
-
-def test_an_after_market_order_is_in_both_days(archive: td.Archive) -> None:
-    """Entered on the 19th at 20:00, filled on the 20th; each day has its own state."""
-    entered = order("1", order_date_time=f"{THURSDAY} 20:00:00", status="Pending")
-    archive.add(orders_at(THURSDAY, "20:30", entered))
-    archive.add(orders_at(FRIDAY, "15:45", entered | {"status": "Success"}))
-    assert statuses(archive.orders(THURSDAY)) == {"1": "Pending"}
-    assert statuses(archive.orders(FRIDAY)) == {"1": "Success"}
-    assert len(archive.orders(THURSDAY, FRIDAY)) == 2
-    assert [state.order.status for state in archive.history("1")] == ["Pending", "Success"]
 
 
 def test_a_book_after_midnight_is_of_the_day_before(archive: td.Archive) -> None:
@@ -71,30 +60,6 @@ def test_without_days_each_book_is_read_up_to_its_own_last_fetch(archive: td.Arc
     assert next(iter(archive.sql("SELECT day FROM orders"))).day == THURSDAY
     with pytest.raises(td.ArchiveError, match="the trades of 2026-11-19"):
         archive.sql("SELECT day FROM trades", WEDNESDAY, THURSDAY)
-
-
-def test_a_book_cleared_in_the_evening_removes_nothing(archive: td.Archive) -> None:
-    archive.add(orders_at(DAY, "15:45", order("1", status="Success"), order("2")))
-    cleared = archive.add(orders_at(DAY, "19:00"))
-    assert stored(cleared) == (0, False)
-    assert numbers(archive.orders(DAY)) == ["1", "2"]
-    archive.add(orders_at(DAY, "20:00", order("3")))
-    assert numbers(archive.orders(DAY)) == ["1", "2", "3"]
-    assert tuple(archive.sql("SELECT count(*) FROM orders")[0]) == (3,)
-    archive.add(orders_at(DAY, "20:30", order("2", status="Late"), order("3")))
-    assert statuses(archive.orders(DAY))["2"] == "Late"
-    assert len(archive.orders(DAY)) == 3
-    assert archive.verify() > 0
-
-
-def test_a_trade_book_may_span_days(archive: td.Archive) -> None:
-    archive.add(trades_at(TUESDAY, "15:45", trade("1", MONDAY), trade("2", TUESDAY)))
-    assert numbers(archive.trades(MONDAY)) == ["1"]
-    assert numbers(archive.trades(MONDAY, TUESDAY)) == ["1", "2"]
-    archive.add(trades_at(WEDNESDAY, "15:45", trade("2", TUESDAY, quantity=3), trade("3", TUESDAY)))
-    assert numbers(archive.trades(MONDAY, WEDNESDAY)) == ["1", "2", "3"]
-    assert [row.quantity for row in archive.trades(TUESDAY).filter(trade_no="2")] == [3]
-    assert numbers(archive.trades()) == ["1", "2", "3"]
 
 
 def test_an_account_is_expected_from_its_first_fetch(archive: td.Archive) -> None:
@@ -142,22 +107,6 @@ def test_a_retired_account_is_not_missing(archive: td.Archive) -> None:
         archive.trades(FRIDAY)
     with pytest.raises(ValueError, match="has no account 'desk9'"):
         archive.retire("desk9", FRIDAY)
-
-
-def test_weekends_and_holidays_are_not_missing(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books", holidays=["2026-11-18"])
-    for day in (MONDAY, TUESDAY, THURSDAY, FRIDAY, FRIDAY + dt.timedelta(3)):
-        archive.add(trades_at(day, "15:45", trade("1", day)))
-        archive.add(orders_at(day, "15:45"))
-    assert archive.missing("2026-11-14", "2026-11-23") == []
-    assert archive.missing("2026-11-14") == archive.missing("2026-11-14", "2026-11-14")
-    assert len(archive.trades()) == 5
-    strict = td.Archive(tmp_path / "books")
-    assert strict.missing("2026-11-16", "2026-11-23") == [
-        MissingDay(WEDNESDAY, None, ("orders", "trades"))
-    ]
-    with pytest.raises(td.ArchiveError, match="2026-11-18"):
-        strict.trades()
 
 
 def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
@@ -287,19 +236,6 @@ def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) 
     assert (again.stored, again.withdrawn) == (False, True)
     archive.add(trades_at(FRIDAY, "15:46", trade("1")))
     assert len(archive.trades()) == 1
-
-
-def test_f183_a_repeated_response_changes_nothing(archive: td.Archive) -> None:
-    """Two trades of one number without a time, of which one is of an earlier day."""
-    undated: dict[str, Any] = {"exch_trade_time": None, "order_date_time": None}
-    sides = [trade("1", txn_type=side, **undated) for side in "BS"]
-    archive.add(trades_at(FRIDAY, "14:00", *sides))
-    dated = trade("1", THURSDAY, txn_type="B")
-    for at, rest in (("15:00", []), ("15:10", [trade("2")]), ("15:20", [])):
-        archive.add(trades_at(FRIDAY, at, dated, *rest))
-        kept = archive.trades(FRIDAY).filter(trade_no="1")
-        assert [(row.txn_type, row.exch_trade_time) for row in kept] == [("S", None)]
-    assert [row.txn_type for row in archive.trades(THURSDAY, missing_ok=True)] == ["B"]
 
 
 @pytest.mark.parametrize("hours", [-24, 24, 1, 0])

@@ -29,21 +29,9 @@ from archiving import (
 )
 from signalling import interrupted
 from tradingdata.archive import databases, days, folder, store
-from tradingdata.archive.days import IDENTITY
 from tradingdata.archive.responses import Log, Responses
 
 SATURDAY = DAY + dt.timedelta(1)
-
-
-def test_child_legs_and_clients_are_records_of_their_own(tmp_path: Path) -> None:
-    """A leg or a client that a later response lacks is not lost."""
-    legs = [order("1", child_leg_unq_id=leg) for leg in (1, 2)]
-    archive = archive_with(tmp_path, order_response(*legs), order_response(legs[1], at="16:00"))
-    assert [row.child_leg_unq_id for row in archive.orders(DAY)] == [1, 2]
-    clients = [trade("1", client_id=client) for client in ("C1", "C2")]
-    archive = archive_with(tmp_path / "t", trade_response(*clients))
-    archive.add(trade_response(clients[1], at="16:00"))
-    assert [row.client_id for row in archive.trades(DAY)] == ["C1", "C2"]
 
 
 @pytest.mark.parametrize("number", [None, "", "0"])
@@ -59,20 +47,6 @@ def test_rows_without_a_number_are_never_lost(
     assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("lacking", ["exch_trade_time", *IDENTITY["trades"][1:]])
-def test_a_field_that_one_response_lacks_makes_no_second_trade(
-    lacking: str, tmp_path: Path
-) -> None:
-    whole, partial = trade("1", quantity=5), trade("1", quantity=5) | {lacking: None}
-    for number, sent in enumerate(([partial, whole], [whole, partial])):
-        archive = archive_with(
-            tmp_path / str(number),
-            response(td.TradeBook, [sent[0], trade("2")], clock("10:00")),
-            response(td.TradeBook, [sent[1], trade("3")], clock("10:05")),
-        )
-        assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
-
-
 def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
     legs = [order("1", leg_no=leg, row_no=leg) for leg in (1, 2)]
     turned = [leg | {"row_no": 3 - leg["row_no"]} for leg in reversed(legs)]
@@ -84,17 +58,6 @@ def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
     archive.add(order_response(*(leg | {"colour": "green"} for leg in legs), at="09:00"))
     first, *_ = archive.history("1")
     assert (str(first.seen_at)[11:16], first.order["colour"]) == ("09:00", "green")
-
-
-def test_a_late_response_between_two_equal_ones_is_a_state_between_them(tmp_path: Path) -> None:
-    """The second is stored as a repeat of the first, and is a state again."""
-    archive = archive_with(tmp_path, order_response(order("1", status="open"), at="10:00"))
-    archive.add(order_response(order("1", status="open"), at="12:00"))
-    assert len(archive.history("1")) == 1
-    archive.add(order_response(order("1", status="done"), at="11:00"))
-    states = [(str(state.seen_at)[11:16], state.order.status) for state in archive.history("1")]
-    assert states == [("10:00", "open"), ("11:00", "done"), ("12:00", "open")]
-    assert [row.status for row in archive.orders(DAY)] == ["open"]
 
 
 def test_unknown_numbers_keep_their_spelling(tmp_path: Path) -> None:
@@ -111,24 +74,6 @@ def test_unknown_numbers_keep_their_spelling(tmp_path: Path) -> None:
     assert '"ratio":1.50' in extra.replace(" ", "")
     assert '"big":123456789012345678901' in extra.replace(" ", "")
     assert '"quantity": 2.75e1' in archive.sql("SELECT sent FROM trades")[0].sent
-
-
-def test_a_withdrawn_response_is_as_if_never_received(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade("1", quantity=1)))
-    wrong = archive.add(trade_response(trade("1", quantity=9), trade("8"), at="16:00"))
-    archive.add(trade_response(trade("1", quantity=9), trade("8"), at="16:05"))
-    assert numbers(archive.trades(DAY)) == ["1", "8"]
-    archive.withdraw(wrong.id)
-    assert [(row.trade_no, row.quantity) for row in archive.trades(DAY)] == [("1", 1)]
-    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
-    again = td.Archive(Path(archive.path).rename(tmp_path / "moved"))
-    assert numbers(again.trades(DAY)) == ["1"]
-    for entry in again.fetches():
-        again.withdraw(entry.id)
-    with pytest.raises(td.ArchiveError, match="has no fetches"):
-        again.trades()
-    with pytest.raises(ValueError, match="no response 'x'"):
-        again.withdraw("x")
 
 
 def test_retirement_in_any_order(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
 StoredBook = TradeBook | OrderBook
-# What yields responses with their rows; None for one that cannot be read.
-Tables = Callable[[Iterable[Entry]], Iterator[tuple[Entry, _core.Slice | None]]]
+# What yields responses with their bodies; None for one that cannot be read.
+Bodies = Callable[[Iterable[Entry]], Iterator[tuple[Entry, bytes | None]]]
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 BOOKS = ("orders", "trades")
@@ -246,7 +246,9 @@ def part_of(entry: Entry, table: _core.Slice, day: str) -> Part:
 # -- days --
 
 
-def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tuple[Day, int, int]:
+def folded(
+    book: str, day: str, old: Day | None, log: Log, decoder: Decoder, bodies: Bodies
+) -> tuple[Day, int, int]:
     """Returns a day after its responses, and the numbers of orphans and of unreadable responses.
 
     Orphans are rows of responses that are lost or cannot be read. New responses are folded onto
@@ -258,7 +260,8 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
         day: The day.
         old: What there is of it.
         log: The log.
-        read: What yields responses with their rows.
+        decoder: What decodes bodies.
+        bodies: What yields responses with their bodies.
     """
     file: dict[str, list[Row]] = {}
     if old:
@@ -272,12 +275,12 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
     torn: dict[str, Folded] = {}
 
     def parts(entries: Iterable[Entry]) -> Iterator[Part]:
-        for entry, table in read(entries):
-            if table is None:
+        for entry, body in bodies(entries):
+            if body is None:
                 unread.add(entry.id)
                 torn[entry.account] = UNKNOWN
             else:
-                yield part_of(entry, table, day)
+                yield part_of(entry, decoder.table(entry, body), day)
 
     for account in sorted(log.days.get((book, day), {}).keys() | file.keys()):
         state, entries = file.get(account, []), log.effective(book, day, account)
@@ -287,12 +290,12 @@ def folded(book: str, day: str, old: Day | None, log: Log, read: Tables) -> tupl
         if is_prefix and owners <= log.entries.keys():
             rows += fold(parts(entries[count:]), state)
             continue
-        known = read(entry for entry in entries if entry.id in owners)
-        gone = {entry.id for entry, table in known if table is None}
-        gone |= {owner for owner in owners if log.is_lost(owner)}
-        left = [row for row in state if row.fetch_id in gone]
-        if left:
+        lost_owners = {owner for owner in owners if log.is_lost(owner)}
+        gone = lost_owners | {entry.id for entry, body in bodies(entries) if body is None}
+        if gone:  # a repeat may have a body of its own, or follow a lost response
             entries = log.effective(book, day, account, repeats=True)
+            gone = lost_owners | {entry.id for entry, body in bodies(entries) if body is None}
+        left = [row for row in state if row.fetch_id in gone]
         after = fold(parts(entries), left, {row.name for row in state} if left else ())
         if kept := {row.fetch_id for row in after if log.is_lost(row.fetch_id)}:
             orphans[account] = sorted(kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -200,7 +200,8 @@ class Store:
                 old = days.read(file.path, note)
             except Damaged as error:
                 remarks.append(f"{error}: it was folded again from its responses")
-        day, orphans, unread = days.folded(file.book, file.day, old, log, self._tables)
+        bodies = self.responses.bodies
+        day, orphans, unread = days.folded(file.book, file.day, old, log, self.decoder, bodies)
         if orphans:
             remarks.append(
                 f"{file.path} has {orphans} rows of responses that {self.root}/{RESPONSES} lacks "
@@ -212,11 +213,6 @@ class Store:
                 f"damaged: restore a backup of {self.root}/{RESPONSES}"
             )
         return day
-
-    def _tables(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Slice | None]]:
-        """Yields responses with their rows, in order; None for one that is lost or damaged."""
-        for entry, body in self.responses.bodies(entries):
-            yield entry, None if body is None else self.decoder.table(entry, body)
 
     def _note(self, book: str, day: str, path: str, signature: Signature | None) -> Note | None:
         """Returns the note of a day's file, or None without a sound one."""
