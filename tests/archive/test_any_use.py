@@ -62,7 +62,6 @@ class History:
         self.path = self.folder / "books"
         self.model = Model()
         self.ids: dict[str, Sent] = {}
-        self.torn: set[str] = set()
         self.has_backup = False
         self.is_folded = True
         self.filed = 0
@@ -114,12 +113,21 @@ class History:
                 assert entry.rows == len(one.records)
                 self.ids[entry.id] = one
                 self.model.sent.append(one)
-                if self.root_of(entry.id) in self.torn:
-                    self.model.torn.append(one)
+
+        self.find_torn()
 
     def root_of(self, identity: str) -> str:
         """The response that has the body of one."""
         return self.log().entries[identity].repeats or identity
+
+    def find_torn(self) -> None:
+        """Has the model know whose bodies are not as they were sent."""
+        with duckdb.connect() as own:
+            files = f"read_parquet('{self.path}/responses/*/*.parquet')"
+            query = f"SELECT id FROM {files} WHERE sha256(body) = sha256"
+            sound = {x for (x,) in own.execute(query).fetchall()} if self.model.sent else set()
+        known = {x: one for x, one in self.ids.items() if one in self.model.sent}
+        self.model.torn = [one for x, one in known.items() if self.root_of(x) not in sound]
 
     def log(self) -> Any:
         return self.archive._store.log()
@@ -218,12 +226,15 @@ class History:
             self.has_backup = True
 
     def restore(self) -> None:
-        """The days as they were, which are folded again."""
+        """The days as they were, which are folded again; of responses, also those that went."""
         if self.has_backup and self.is_folded and self.model.is_sound():
             for book in NUMBER:
                 shutil.rmtree(self.path / book, ignore_errors=True)
                 if (self.folder / "backup" / book).exists():
                     shutil.copytree(self.folder / "backup" / book, self.path / book)
+            if not self.model.lost:
+                old, new = self.folder / "backup/responses", self.path / "responses"
+                shutil.copytree(old, new, dirs_exist_ok=True)
             self.is_folded = False
             self.reopen()
 
@@ -231,13 +242,12 @@ class History:
         """The newest responses, as if their folder were that of a backup; days stay."""
         if self.model.sent and self.is_folded:
             since = self.chance.choice(self.model.sent).filed
-            place = {
-                one: self.log().place[x] for x, one in self.ids.items() if x in self.log().place
-            }
-            gone = {place[one] for one in self.model.sent if one.filed >= since}
+            places = {one: self.log().places.get(x, ()) for x, one in self.ids.items()}
+            gone = {x for one in self.model.sent if one.filed >= since for x in places[one]}
             for path in gone:
                 (self.path / path).unlink()
-            self.model.lose([one for one in self.model.sent if place[one] in gone])
+            self.model.lose([one for one in self.model.sent if gone.issuperset(places[one])])
+            self.find_torn()
             self.is_folded = False
             self.reopen()
 
@@ -246,14 +256,13 @@ class History:
         known = [x for x, one in self.ids.items() if one in self.model.sent and one.records]
         if known:
             root = self.root_of(self.chance.choice(known))
-            path = self.path / self.log().place[root]
-            with duckdb.connect() as own:
-                body = f"CASE WHEN id = '{root}' THEN encode('x') ELSE body END AS body"
-                own.execute(f"CREATE TABLE torn AS SELECT * REPLACE ({body}) FROM '{path}'")
-                own.execute(f"COPY torn TO '{path}' (FORMAT parquet)")
-            self.torn.add(root)
-            self.model.torn += [self.ids[x] for x in known if self.root_of(x) == root]
+            body = f"CASE WHEN id = '{root}' THEN encode('x') ELSE body END AS body"
+            for path in (self.path / each for each in self.log().places[root]):
+                with duckdb.connect() as own:
+                    own.execute(f"CREATE TABLE torn AS SELECT * REPLACE ({body}) FROM '{path}'")
+                    own.execute(f"COPY torn TO '{path}' (FORMAT parquet)")
             self.reopen()
+            self.find_torn()
 
     def age(self) -> None:
         """The responses become those of a day that is over, which the next writer joins."""

@@ -400,12 +400,17 @@ def test_f183_bodies_are_found_where_they_were_joined(tmp_path: Path) -> None:
     assert all(body for _, body in responses.bodies(entries))
 
 
+@pytest.mark.parametrize("remedy", ["a backup", "the same response", "a repeat"])
 @pytest.mark.parametrize("is_refolded", [False, True])
 def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
-    is_refolded: bool, tmp_path: Path
+    is_refolded: bool, remedy: str, tmp_path: Path
 ) -> None:
-    """The day's file is lost, and with it the only other place of the rows."""
-    root = Path(archive_with(tmp_path, trade_response(trade("1"), trade("2"))).path)
+    """The day's file is lost, and with it the only other place of the rows.
+
+    What is stored once for all its repeats must not stay damaged; borgbackup/borg#4744.
+    """
+    book = trade_response(trade("1"), trade("2"))
+    root = Path(archive_with(tmp_path, book).path)
     (path,) = response_files(root)
     sound = path.read_bytes()
     _copy_of([path], path, "* REPLACE (encode('x') AS body)")
@@ -418,11 +423,18 @@ def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
             archive.add(trade_response(trade("3"), at="10:00"))
     with pytest.warns(td.DataWarning, match="restore a backup of .*responses"):
         assert len(archive.trades(DAYS[2])) == is_refolded
-    path.write_bytes(sound)
+    if remedy == "a backup":
+        path.write_bytes(sound)
+    else:
+        again = trade_response(trade("1"), trade("2"), at="16:00")
+        archive.add(book if remedy == "the same response" else again)
+    store.store_of.cache_clear()
     archive = td.Archive(root)
     assert len(archive.trades(DAYS[2])) == 2 + is_refolded
+    assert len(archive.fetches()) == 1 + is_refolded + (remedy == "a repeat")
     archive.add(trade_response(trade("4"), at="17:00"))
     check_engines(archive)
+    assert archive.verify() == 3 + is_refolded
 
 
 def _copy_of(paths: list[Path], target: Path, columns: str = "*") -> None:

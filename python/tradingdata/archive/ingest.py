@@ -171,16 +171,21 @@ class Ingest:
             for arrival in received:
                 entry, more = self._entry_of(arrival, remarks)
                 if arrival.book is not None:
+                    whole = more
                     key = entry.account, entry.book, entry.day
                     last = newest.get(key) or _newest(log, entry)
                     root = last and (last.repeats or last.id)
-                    # A damaged or lost body is stored again.
+                    # A body whose row is lost is stored again.
                     if last and _repeats(entry, last) and (root in log.entries or root in new):
                         more = {}
                         entry = self._with_days(entry._replace(repeats=root), last.rows)
                     else:
                         entry = self._with_days(entry, self._days(entry, more["body"], remarks))
-                    if known := log.find(entry):
+                    known = log.find(entry)
+                    responses, check = self.files.responses, known is not None
+                    if damaged := responses.damaged_root(known or entry, check=check):
+                        new[damaged.id] = damaged, whole  # its body has arrived again
+                    if known:
                         gone = log.is_withdrawn(known)
                         shown.append(self.entry(known, stored=False, withdrawn=gone))
                         if gone:

@@ -143,7 +143,7 @@ class Log:
 
     def _clear(self) -> None:
         self.entries: dict[str, Entry] = {}
-        self.place: dict[str, str] = {}  # a file of each id
+        self.places: dict[str, tuple[str, ...]] = {}  # the files that have an id
         self.since: dict[str, str] = {}  # the day of the first response or failure, by account
         self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
         self._folded: dict[tuple[str, str], dict[str, Folded]] = {}
@@ -165,8 +165,9 @@ class Log:
         self.decisions = decisions
         self.withdrawn, self.erased = {*decisions["withdrawn"]}, {*decisions["erased"]}
         for path, entries in loaded.items():
+            where = (path,)
             for entry in entries:
-                self.place[entry.id] = path
+                self.places[entry.id] = self.places.get(entry.id, ()) + where
                 if self.entries.setdefault(entry.id, entry) is entry:
                     self._add(entry)
         self.files = files
@@ -263,6 +264,7 @@ class Responses:
         self.log = Log()
         # Those just placed, until they are in their days: a tenth of storing a growing book.
         self.fresh: dict[str, bytes] = {}
+        self.unread: set[str] = set()  # responses whose bodies were found to be damaged
 
     def refresh(self) -> Log:
         """Returns the log with everything that was stored before the call."""
@@ -311,7 +313,7 @@ class Responses:
         ]
         values = [[row.get(name) for row in content] for name in list(COLUMNS)[:-1]]
         query = f"SELECT *, {_DIGEST} AS digest FROM (SELECT {', '.join(columns)})"
-        path = self._write(query, datetime.fromtimestamp(rows[0][0].filed_at / 1e6, UTC), values)
+        path = self._write(query, datetime.now(UTC), values)
         self.fresh |= {entry.id: more["body"] for entry, more in rows if "body" in more}
         loaded = {path: [entry for entry, _ in rows]}
         self.log.update(self.log.files.keys() | {path}, loaded, self.log.decisions)
@@ -337,20 +339,34 @@ class Responses:
                     self.refresh()  # their files may have been joined meanwhile
                     known |= self._contents(opened, missing)
                 for entry in some:
-                    body = known.get(entry.repeats or entry.id)
-                    is_sound = body is not None and sha256(body).hexdigest() == entry.sha256
-                    yield entry, body if is_sound else None
+                    root = entry.repeats or entry.id
+                    (self.unread.discard if root in known else self.unread.add)(root)
+                    yield entry, known.get(root)
+
+    def damaged_root(self, entry: Entry, *, check: bool) -> Entry | None:
+        """Returns the response that has the body of one, if that is known to be damaged.
+
+        Args:
+            entry: The response.
+            check: Whether the body is read.
+        """
+        if check:
+            list(self.bodies([entry]))
+        root = entry.repeats or entry.id
+        return self.log.entries.get(root) if root in self.unread else None
 
     def _contents(self, connection: Connection, ids: Iterable[str]) -> dict[str, bytes]:
-        """Returns the stored bodies of responses that have one and can be read, by id."""
+        """Returns the sound bodies of responses, by id."""
         by_path: dict[str, list[str]] = defaultdict(list)
         contents = {x: self.fresh[x] for x in ids if x in self.fresh}
         for identity in ids:
-            if identity in self.log.entries and identity not in contents:
-                by_path[self.log.place[identity]].append(identity)
+            if identity not in contents:
+                for path in self.log.places.get(identity, ()):
+                    by_path[path].append(identity)
         for path, some in by_path.items():
             file = databases.parquet([self.folder.path(path)])
-            query = f"SELECT id, body FROM {file} WHERE list_contains($1, id)"
+            sound = "list_contains($1, id) AND sha256(body) = sha256"
+            query = f"SELECT id, body FROM {file} WHERE {sound}"
             with suppress(*databases.UNREADABLE):
                 contents.update(connection.execute(query, [some]).fetchall())
         return contents

@@ -290,8 +290,8 @@ class Store:
 
     def lacks_body(self, entry: Entry) -> str:
         """Returns what is wrong if a response has no sound body."""
-        place = self.responses.log.place
-        path = place.get(entry.repeats or entry.id, place[entry.id])
+        places = self.responses.log.places
+        path = places.get(entry.repeats or entry.id, places[entry.id])[0]
         return (
             f"{self.root}/{path} lacks the body of a response of {entry.day}, or has another one: "
             "restore a backup of it"
