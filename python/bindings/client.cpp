@@ -3,9 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,32 +70,6 @@ py::list wait(Port& self, double patience, const py::dict& outcomes) {
   return retries;
 }
 
-// Parsed here, so that Python words the errors for wrong arguments.
-std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwargs& kwargs) {
-  static constexpr const char* names[] = {"per_second", "burst", nullptr};
-  PyObject* per_second = nullptr;
-  PyObject* burst = nullptr;
-  if (PyArg_ParseTupleAndKeywords(args.ptr(), kwargs.ptr(), "O|$O:RateLimit",
-                                  const_cast<char**>(names), &per_second, &burst) == 0) {
-    throw py::error_already_set();
-  }
-  const auto require = [](const char* name, const char* kind, PyObject* value) {
-    if (PyErr_Occurred() == nullptr) return;
-    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
-    PyErr_Clear();
-    raise(PyExc_TypeError, "%s must be %s, not %s", name, kind, Py_TYPE(value)->tp_name);
-  };
-  const double pace = or_park([&] { return PyFloat_AsDouble(per_second); });
-  require("per_second", "a number", per_second);
-  int overflow = 0;
-  const long count =
-      burst == nullptr ? 1 : or_park([&] { return PyLong_AsLongAndOverflow(burst, &overflow); });
-  require("burst", "an integer", burst);
-  constexpr long most = std::numeric_limits<int>::max();
-  const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
-  return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
-}
-
 // Python documents and validates the options. They are taken by name here, since an error of
 // pybind11 would show their values, which may be secret.
 std::shared_ptr<Client> make_client(const py::kwargs& given) {
@@ -132,37 +104,13 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
   return std::make_shared<Client>(std::move(options));
 }
 
-void bind_rate_limit(py::module_& module) {
-  py::options options;
-  options.disable_function_signatures();  // that of *args and **kwargs
-  py::class_<RateLimit, std::shared_ptr<RateLimit>>(
-      module, "RateLimit", py::is_final(),
-      "Limits the request rate of one or more clients that share it.\n\n"
-      "Calls wait for their turn within their deadline.\n\n"
-      "Args:\n"
-      "    per_second: Average number of requests per second.\n"
-      "    burst: Number of requests that may be sent at once after a pause.\n\n"
-      "Raises:\n"
-      "    ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.")
-      .def(py::init(&make_rate_limit), "__init__(self, per_second: float, *, burst: int = 1)")
-      .def_property_readonly("per_second", &RateLimit::per_second,
-                             "Average number of requests per second.")
-      .def_property_readonly("burst", &RateLimit::burst,
-                             "Number of requests that may be sent at once after a pause.")
-      .def("__reduce__",
-           [](const RateLimit&) -> py::object {
-             throw py::type_error(
-                 "a RateLimit cannot be copied or pickled: the clients of one process share it");
-           })
-      .def("__repr__", [](const RateLimit& self) {
-        return py::str("RateLimit({:g}, burst={})").format(self.per_second(), self.burst());
-      });
-}
-
 }  // namespace
 
 void bind_client(py::module_& module) {
-  bind_rate_limit(module);
+  py::class_<RateLimit, std::shared_ptr<RateLimit>>(module, "RateLimit", py::is_final())
+      .def(py::init<double, int>(), py::arg("per_second"), py::arg("burst"))
+      .def_property_readonly("per_second", &RateLimit::per_second)
+      .def_property_readonly("burst", &RateLimit::burst);
   py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
       .def(py::init(&make_client))
       .def("set_token", &Client::set_token, py::arg("token"))

@@ -16,11 +16,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from . import errors, types
-from ._core import RateLimit, __version__
+from ._core import __version__
 from ._util.declarations import publish as _publish
 from ._util.optional_imports import show_versions
 from .books.book import Books, OrderBook, StockList, TradeBook, concat
 from .client.client import AsyncClient, Client
+from .client.options import RateLimit
 from .client.tokens import token_file
 from .errors import *  # noqa: F403  # the names of its `__all__`
 from .table.rows import Order, Stock, Trade, required

@@ -133,25 +133,11 @@ class Slice:
 
 @final
 class RateLimit:
-    """Limits the request rate of one or more clients that share it.
-
-    Calls wait for their turn within their deadline.
-
-    Args:
-        per_second: Average number of requests per second.
-        burst: Number of requests that may be sent at once after a pause.
-
-    Raises:
-        ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.
-    """
-
-    def __init__(self, per_second: float, *, burst: int = 1) -> None: ...
+    def __init__(self, per_second: float, burst: int) -> None: ...
     @property
-    def per_second(self) -> float:
-        """Average number of requests per second."""
+    def per_second(self) -> float: ...
     @property
-    def burst(self) -> int:
-        """Number of requests that may be sent at once after a pause."""
+    def burst(self) -> int: ...
 
 @final
 class Fold:

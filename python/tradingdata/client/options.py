@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import tzinfo
 from functools import wraps
+from numbers import Real
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from .. import _core
 from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
 from .._util.time_zones import checked_zone
-from .._util.validate import count, did_you_mean, flag, hook, path, seconds, shown, text
+from .._util.validate import NotCopied, count, did_you_mean, flag, hook, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
 
@@ -98,6 +99,7 @@ def pem_of(file: str) -> str:
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 _MOST_ATTEMPTS = 2**31 - 1
+_MOST_PER_SECOND = 1e9  # as many as the clock has steps
 
 P = ParamSpec("P")
 Token = TypeVar("Token")
@@ -109,11 +111,48 @@ def attempts(name: str, value: object) -> int:
     return min(count(name, value), _MOST_ATTEMPTS)
 
 
+class RateLimit(NotCopied):
+    """Limits the request rate of one or more clients that share it.
+
+    Calls wait for their turn within their deadline.
+
+    Args:
+        per_second: Average number of requests per second.
+        burst: Number of requests that may be sent at once after a pause.
+
+    Raises:
+        ConfigurationError: ``per_second`` is not above 0, or ``burst`` is not from 1 to 1,000,000.
+    """
+
+    __module__ = "tradingdata"
+    _not_copied = "the clients of one process share it"
+
+    def __init__(self, per_second: float, *, burst: int = 1) -> None:
+        number: object = per_second  # a type checker does not take a float for a Real
+        if not isinstance(number, Real):
+            raise TypeError(f"per_second must be a number, not {shown(per_second)}")
+        pace = float(min(per_second, _MOST_PER_SECOND))
+        self._limit = _core.RateLimit(pace, count("burst", burst, most=1_000_000))
+
+    @property
+    def per_second(self) -> float:
+        """Average number of requests per second."""
+        return self._limit.per_second
+
+    @property
+    def burst(self) -> int:
+        """Number of requests that may be sent at once after a pause."""
+        return self._limit.burst
+
+    def __repr__(self) -> str:
+        return f"RateLimit({self.per_second:g}, burst={self.burst})"
+
+
 def rate_limit(name: str, value: object) -> _core.RateLimit:
-    """Returns a rate limit."""
-    if not isinstance(value, _core.RateLimit):
+    """Returns the core's part of a rate limit."""
+    if not isinstance(value, RateLimit):
         raise TypeError(f"{name} must be a tradingdata.RateLimit, not {shown(value)}")
-    return value
+    return value._limit
 
 
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -225,7 +264,7 @@ class ClientOptions(Generic[Token]):
         timeout: float = 30,
         connect_timeout: float = 5,
         attempts: int = 4,
-        rate_limit: _core.RateLimit | None = None,
+        rate_limit: RateLimit | None = None,
         proxy: str | None = None,
         trust_env: bool = True,
         ca_file: str | os.PathLike[str] | None = None,
