@@ -53,22 +53,6 @@ def test_what_on_retry_raises_comes_out(call: Any) -> None:
         assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"per_second": "5"}, "per_second must be a number, not '5'"),
-        ({"per_second": None}, "per_second must be a number, not None"),
-        ({"per_second": 5, "burst": "2"}, "burst must be an integer, not '2'"),
-        ({"per_second": 5, "burst": 2.5}, "burst must be an integer, not 2.5"),
-    ],
-    ids=str,
-)
-def test_a_rate_limit_names_its_wrong_argument(arguments: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        td.RateLimit(**arguments)
-    assert td.RateLimit(10**400).per_second == 1e9
-
-
 def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Service) -> None:
     """Shared, with a burst of 2: the k-th request goes no sooner than (k - 2) / 20 s."""
     service.script(then=good_book())

@@ -171,7 +171,7 @@ GOOD: dict[str, str] = {
     **{"start": "'2026-11-20'", "account": "'a'", "day": "'2026-11-20'", "name": "'trades'"},
     **{"archive": "archive", "previous": "orders", "book": "book", "result": "book"},
     **{"client": "client", "identifier": "'INFY'", "lots": "[]"},
-    **{"kind": "401", "fields": "'symbol'"},
+    **{"kind": "401", "fields": "'symbol'", "per_second": "5"},
 }
 # Calls that need more before they look at an argument.
 BEFORE = {

@@ -99,7 +99,6 @@ def pem_of(file: str) -> str:
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 _MOST_ATTEMPTS = 2**31 - 1
-_MOST_PER_SECOND = 1e9  # as many as the clock has steps
 
 P = ParamSpec("P")
 Token = TypeVar("Token")
@@ -131,8 +130,7 @@ class RateLimit(NotCopied):
         number: object = per_second  # a type checker does not take a float for a Real
         if not isinstance(number, Real):
             raise TypeError(f"per_second must be a number, not {shown(per_second)}")
-        pace = float(min(per_second, _MOST_PER_SECOND))
-        self._limit = _core.RateLimit(pace, count("burst", burst, most=1_000_000))
+        self._limit = _core.RateLimit(float(per_second), count("burst", burst, most=1_000_000))
 
     @property
     def per_second(self) -> float:
