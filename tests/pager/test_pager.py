@@ -165,7 +165,8 @@ def test_the_last_page_s_response_is_there_and_a_part_has_none(service: Service)
     with td.Client(service.base_url, account="desk1") as client, moved:
         whole, part = client.search("x", page_size=5).pages()
     assert whole.response is not None
-    assert whole.response.account == "desk1"
+    assert (whole.response.account, whole.response.status_code) == ("desk1", 200)
+    assert whole.response.attempts == 1
     assert (len(part), part.response) == (3, None)
 
 
