@@ -173,6 +173,27 @@ def test_f144_a_file_of_responses(damage: str, root: Path) -> None:
         assert archive.verify() == 121
 
 
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+@pytest.mark.parametrize("work", ["withdraw", "erase"])
+def test_f183_rows_whose_body_is_damaged_can_be_removed(work: str, tmp_path: Path) -> None:
+    """Their day has been folded again since, of responses that are not all known."""
+    archive = archive_with(tmp_path, trade_response(trade("secret"), account="a"))
+    root = Path(archive.path)
+    (path,) = response_files(root)
+    _copy_of([path], path, "* REPLACE (encode('x') AS body)")
+    other = archive.add(trade_response(trade("2"), at="16:00", account="a"))
+    archive.withdraw(other.id)
+    store.store_of.cache_clear()
+    archive = td.Archive(root)
+    assert numbers(archive.trades(DAYS[-1], missing_ok=True)) == ["secret"]
+    if work == "erase":
+        archive.erase("a")
+    else:
+        archive.withdraw(archive.fetches()[0].id)
+    assert not len(archive.trades(DAYS[-1], missing_ok=True))
+    assert not any(b"secret" in file.read_bytes() for file in day_files(root))
+
+
 def test_f183_a_damaged_body_of_another_day_is_in_nobodys_way(tmp_path: Path) -> None:
     """It is not joined, and what is stored and withdrawn has its days."""
     books = [
