@@ -90,6 +90,11 @@ def test_a_missing_value_is_reported_and_no_zero(lost: dict[str, None]) -> None:
     assert row.trades_average is None
 
 
+def test_a_missing_quantity_without_trades_is_no_agreement() -> None:
+    (row,) = td.reconcile(td.OrderBook([order(1, None, 100.0)]), book())
+    assert row.finding == "value missing"
+
+
 def test_a_quantity_that_differs_says_so_though_a_price_is_missing() -> None:
     (row,) = td.reconcile(td.OrderBook([order(1, 10, None)]), book(trade(1, "B", 4, 400.0)))
     assert row.finding == "quantity differs"
