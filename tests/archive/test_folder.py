@@ -9,12 +9,14 @@ import re
 import shutil
 import stat
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
+from archive.crashes import counted_down
 from archive.engines import check_engines
 from archiving import (
     DAY,
@@ -22,6 +24,7 @@ from archiving import (
     archive_with,
     clock,
     numbers,
+    order,
     order_response,
     response,
     trade,
@@ -296,6 +299,54 @@ def test_a17_a_file_that_may_have_an_erased_account_is_named(name: str, tmp_path
     store.store_of.cache_clear()
     with pytest.warns(td.DataWarning, match=f"{re.escape(str(path))} may have some of the account"):
         td.Archive(root).erase("a")
+
+
+def test_a17_an_erased_response_cannot_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program erases the account while a response is about to be stored as a repeat."""
+    books = [trade_response(trade(name), account=name) for name in ("desk1", "desk2")]
+    archive = archive_with(tmp_path, *books)
+    place = responses.Responses.place
+
+    def late(*arguments: Any) -> None:
+        monkeypatch.setattr(responses.Responses, "place", place)
+        archive.erase("desk1")
+        place(*arguments)
+
+    monkeypatch.setattr(responses.Responses, "place", late)
+    archive.add(trade_response(trade("desk1"), at="16:00", account="desk1"))
+    assert archive.accounts == ("desk2",)
+    assert archive.verify() == 1
+
+
+def test_a17_a_label_that_only_a_retirement_has_is_erased(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1"), account="desk1"))
+    archive.retire("desk1", DAY)
+    settings = Path(archive.path, "archive.json")
+    backup = settings.read_bytes()
+    archive.erase("desk1")
+    settings.write_bytes(backup)
+    assert archive.erase("desk1") == 1
+    assert "desk1" not in settings.read_text()
+
+
+def test_an_unfinished_copy_is_no_archive(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1")), order_response(order("1")))
+    unfinished = 0
+    for at in range(1, 200):
+        target = tmp_path / str(at)
+        with counted_down(at, KeyboardInterrupt) as count, suppress(KeyboardInterrupt):
+            archive.copy(target)
+        try:
+            copy = td.Archive(target, create=False)
+        except td.ArchiveError:
+            unfinished += 1
+            continue
+        assert (len(copy.trades()), len(copy.orders())) == (1, 1)
+        if count[0] < at:
+            break
+    assert unfinished > 15
 
 
 def test_a_copy_is_an_archive_of_its_own(tmp_path: Path) -> None:

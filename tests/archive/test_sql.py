@@ -97,6 +97,12 @@ def test_a_query_can_only_read(archive: td.Archive, tmp_path: Path) -> None:
     assert archive.verify() == 3
 
 
+@pytest.mark.parametrize("end", [" -- ;", ";", " ;;\t\n", "; -- é;", " /* ; */ ; /* done */"])
+def test_semicolons_and_comments_may_end_a_query(end: str, archive: td.Archive) -> None:
+    (row,) = archive.sql(f"SELECT 'é; --' AS text{end}")
+    assert row.text == "é; --"
+
+
 def test_views_have_the_days_asked_and_no_others(tmp_path: Path) -> None:
     days = [dt.date(2026, 11, day) for day in (18, 19, 20)]
     archive = archive_with(

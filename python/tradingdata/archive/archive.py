@@ -325,7 +325,7 @@ class Archive:
         with explained(self.path, "read"), self._store.lock:
             ids = self._store.ids_of(label)
             is_retired = label in self._store.log().decisions["retired"]
-        if not ids:
+        if not ids and not is_retired:
             raise ValueError(f"the archive has no account {label!r}")
 
         def erased(known: dict[str, Any]) -> dict[str, Any]:

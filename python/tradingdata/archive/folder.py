@@ -240,6 +240,11 @@ class Folder:
         content = json.dumps(settings | {"seal": _seal(settings)}, indent=2)
         self.put(content.encode() + b"\n", _SETTINGS)
 
+    def create(self, settings: Json) -> None:
+        """Makes the folder an archive."""
+        self.put(_README.encode(), "README.md")
+        self.write_settings(settings)
+
     def settled(self, wanted: Json, *, create: bool, patience: float) -> Json:
         """Returns the settings of the archive, which is created with these if there is none.
 
@@ -248,15 +253,14 @@ class Folder:
         """
         known = self.settings()
         if known is None:
-            self._check_new(create=create)
+            self.check_new(create=create)
             with self.locked(patience, []) as held:
                 known = self.settings()  # another program may have made it meanwhile
                 if known is None and held:
                     known = {"tradingdata": FORMAT, "tz": "Asia/Kolkata", "day_start": "06:00"}
                     known |= {"calendar": None} | DECISIONS
                     known |= {name: value for name, value in wanted.items() if value is not None}
-                    self.put(_README.encode(), "README.md")
-                    self.write_settings(known)
+                    self.create(known)
             if known is None:
                 raise ArchiveError(
                     f"{self.root} is being created by another program: try again", file=self.root
@@ -276,7 +280,7 @@ class Folder:
             return known
         raise ArchiveError(f"{self.root} {problem}", file=self.root)
 
-    def _check_new(self, *, create: bool) -> None:
+    def check_new(self, *, create: bool) -> None:
         """Raises ArchiveError unless the folder may become an archive."""
         root = self.root
         names = sorted(os.listdir(root)) if os.path.isdir(root) else []

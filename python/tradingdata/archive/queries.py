@@ -485,7 +485,13 @@ def run(
             "order_states and fetches: no statement or function that uses files or settings",
             file=root,
         )
-    # Within another query, because a WITH clause of the outermost one could write files.
-    inner = statements[0].query.rstrip("; \n")
+    code, end = statements[0].query.encode(), None
+    for at, kind in reversed(duckdb.tokenize(statements[0].query)):
+        if kind != duckdb.token_type.comment and code[at : at + 1] != b";":
+            break
+        end = at
+    # Within another query, because a WITH clause of the outermost one could write files; so without
+    # a semicolon at its end, and the comments after that.
+    inner = code[:end].decode()
     relation = connection.sql(f"FROM (\n{inner}\n)", params=parameters)
     return QueryResult._over(slice_of(relation.materialize()))

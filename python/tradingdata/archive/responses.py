@@ -173,7 +173,7 @@ class Log:
         self.files = files
 
     def _add(self, entry: Entry) -> None:
-        if entry.id in self.erased:
+        if self.is_erased(entry):
             return
         account = entry.account
         for key in [(entry.book, day) for day in entry.belongs_to]:
@@ -187,9 +187,13 @@ class Log:
         """Returns whether a response was withdrawn, or repeats one that was."""
         return entry.id in self.withdrawn or entry.repeats in self.withdrawn
 
+    def is_erased(self, entry: Entry) -> bool:
+        """Returns whether a response was erased, or repeats one that was while it was stored."""
+        return entry.id in self.erased or entry.repeats in self.erased
+
     def fetches(self) -> list[Entry]:
         """Returns the responses and failures in the order in which they were filed."""
-        visible = [entry for entry in self.entries.values() if entry.id not in self.erased]
+        visible = [entry for entry in self.entries.values() if not self.is_erased(entry)]
         return sorted(visible, key=lambda x: (x.filed_at, x.account, x.book, x.id))
 
     def ordered(self, book: str, day: str, account: str) -> list[Entry]:
@@ -392,7 +396,7 @@ class Responses:
     def erase(self) -> None:
         """Removes the rows of erased responses from every file; hold the lock."""
         for path, entries in list(self.log.files.items()):
-            if erased := [entry.id for entry in entries if entry.id in self.log.erased]:
+            if erased := [entry.id for entry in entries if self.log.is_erased(entry)]:
                 name = path.rpartition("/")[2]
                 file = databases.parquet([self.folder.path(path)])
                 if len(erased) < len(entries):

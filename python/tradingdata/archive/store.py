@@ -303,7 +303,7 @@ class Store:
         """Reads everything; returns the number of rows of days, and what is wrong."""
         log, rows = self.log(), 0
         problems = self.damaged()
-        bodied = [x for x in log.entries.values() if x.sha256 and x.id not in log.erased]
+        bodied = [x for x in log.entries.values() if x.sha256 and not log.is_erased(x)]
         for entry, body in self.responses.bodies(bodied):
             if body is None:
                 problems.append(self.lacks_body(entry))
@@ -333,11 +333,15 @@ class Store:
         return rows, problems
 
     def copy_to(self, copy: Store, remarks: list[str]) -> None:
-        """Copies everything into another folder, where what is missing is then folded."""
+        """Copies everything into another folder, where what is missing is then folded.
+
+        The settings are the last: a folder in which not everything has arrived is no archive.
+        """
+        self.folder.known_settings()
         if copy.folder.settings() is not None:
             problem = "is an archive already: copy to a folder that is new or empty"
             raise ArchiveError(f"{copy.root} {problem}", file=copy.root)
-        copy.folder.settled(self.folder.known_settings(), create=True, patience=PATIENCE)
+        copy.folder.check_new(create=True)
         copy.decoder = self.decoder
         with self._lock:
             # Days first, so that the responses have everything that these have.
@@ -350,7 +354,7 @@ class Store:
                     with suppress(FileNotFoundError):  # it was joined meanwhile
                         copy.folder.put(_content(self.folder.path(path)), path)
                 copied |= new
-        copy.folder.write_settings(self.folder.known_settings())
+        copy.folder.create(self.folder.known_settings())
         copy.settle(remarks, required=True)
 
 
