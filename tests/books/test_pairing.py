@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -126,3 +127,14 @@ def test_rows_in_step_are_compared_with_their_own() -> None:
     assert [(change.order.order_no, change.fields) for change in changes] == [
         ("1", ("price",)), ("0", ("price",)),
     ]  # fmt: skip
+
+
+def test_orders_of_one_key_are_found_again_after_a_csv_file(tmp_path: Path) -> None:
+    """A CSV file has empty text and a missing value as the same cell."""
+    texts = {name: "" for name, kind in KINDS.items() if kind == "text" and name not in KEY}
+    rows = [BASE | texts | {"price": float(price)} for price in (1, 2)]
+    book(rows).save(tmp_path / "orders.csv")
+    earlier = td.OrderBook.load(tmp_path / "orders.csv")
+    assert book(rows[::-1]).diff(earlier) == ()
+    (change,) = book([BASE | texts | {"price": 3.0}, *rows]).diff(earlier)
+    assert (change.kind, change.order.price) == ("new", 3)

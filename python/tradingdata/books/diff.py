@@ -286,7 +286,9 @@ def _day_of(moment: datetime | None) -> date | None:
 def _with_values(
     records: _core.Slice, keys: list[Identity], names: Sequence[str]
 ) -> list[Identity]:
-    return list(zip(keys, *map(records.column, names), strict=True))
+    """Returns the identity and the values of each record; empty text and None count as equal."""
+    columns = ([None if x == "" else x for x in records.column(name)] for name in names)
+    return list(zip(keys, *columns, strict=True))
 
 
 def _values(records: _core.Slice, rows: list[int], names: Sequence[str]) -> list[Identity]:
