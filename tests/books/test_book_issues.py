@@ -39,6 +39,14 @@ class TestIssues:
             assert part.response is None
 
 
+def test_check_names_orders_of_which_more_than_the_quantity_was_traded() -> None:
+    parts = [(6, 4), (7, 4), (None, 4), (11, None), (9, 4)]
+    made = (td.Order(quantity=10, traded_qty=done, remaining_quantity=x) for done, x in parts)
+    (issue,) = td.OrderBook(made).check()
+    assert (issue.field, issue.count, issue.row) == ("traded_qty", 2, 1)
+    assert float(issue.raw) == 7
+
+
 class TestIssuesOfAllRows:
     def test_two_clients_and_a_repeated_trade_are_issues(self) -> None:
         rows = trades(10, variety=True)
