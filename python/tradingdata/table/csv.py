@@ -17,10 +17,15 @@ _ROWS_AT_ONCE = 4096  # whose values are Python objects at a time
 # Text such as #N/A is read as an error value.
 _FORMULA = re.compile("[#=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]")
 # A number, a date, a time, an amount of money or a truth value: digits, their signs, and words that
-# occur among them, which are the months and letters such as those of 1E5, 10:30 PM and 09:15Z.
+# occur among them, which are the months, also cut, and, after a digit, those of 1E5, 10:30 PM and
+# 09:15Z.
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_WORDS = "|".join(month[:end] for month in _MONTHS for end in range(3, len(month) + 1))
 _VALUE = re.compile(
-    r"true|false|(?=.*\d)(?![a-z]\d)(?:[\d .,:/+%()'$\u00a3\u00a0\u00a5\u20ac\u20b9-]|"
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|[ap]m|[eatpz])++",
+    r"true|false|(?=.*\d)(?![aeptz]m?[^a-z])(?:[\d .,:/+%()'$\u00a3\u00a0\u00a5\u20ac\u20b9-]|"
+    rf"(?<![a-z])(?:[ap]m|[aeptz]|{_WORDS})(?![a-z]))++",
     re.I | re.S,
 )
 _KEPT_NUMBER = re.compile(r"(?!.{16})(?:0|[1-9][0-9]{,13})(?:\.[0-9]*[1-9])?")
