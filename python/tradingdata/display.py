@@ -323,7 +323,8 @@ def for_output(text: str, stream: TextIO | None = None) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        dots = text.replace("…", "...")
+        # Before the number of omitted rows there is space; the mark of a cut cell stays one wide.
+        dots = re.sub(r"…(?= \d)", "...", text).replace("…", "~")
         return dots.encode(encoding, "backslashreplace").decode(encoding)
     return text
 
