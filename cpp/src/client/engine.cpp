@@ -108,7 +108,7 @@ void Engine::advance() noexcept {
   for (auto next = calls_.begin(); next != calls_.end();) {
     Pending& pending = (next++)->second;
     const bool goes_on = attempt(pending, [&] {
-      if (pending.due <= now) go_on(pending, now);
+      while (pending.due <= now) go_on(pending, now);  // none starts behind its deadline
       if (pending.state == State::ready && in_flight_ < options_.max_in_flight) start(pending, now);
     });
     if (goes_on) next_due_ = std::min(next_due_, pending.due);

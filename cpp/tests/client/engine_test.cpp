@@ -100,6 +100,27 @@ TEST_CASE("a call for which there is no room ends at its deadline") {
   CHECK(bench.script.sent.size() == 1);
 }
 
+// The thread that carries calls may have been held up, and a computer may have slept.
+TEST_CASE("a call that is taken up after its deadline is not sent") {
+  Bench bench;
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
+  SUBCASE("before it was looked at") {
+    bench.open();
+    bench.engine->submit(bench.call(seconds(5)));
+  }
+  SUBCASE("while the rate limit delayed it") {
+    bench.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
+    bench.run(bench.call());
+    bench.engine->submit(bench.call(seconds(5)));
+    bench.engine->pump(bench.world.now);
+  }
+  const std::size_t sent = bench.script.sent.size();
+  bench.world.now += seconds(6);
+  while (!bench.engine->idle()) bench.engine->pump(bench.world.now + seconds(1));
+  CHECK(bench.engine->take().outcomes.back().error);
+  CHECK(bench.script.sent.size() == sent);
+}
+
 TEST_CASE("what a consumer throws comes out as it is") {
   Bench bench;
   bench.script.reply = [](const Request&, int) { return response(200, "good"); };
