@@ -130,7 +130,13 @@ class RateLimit(NotCopied):
         number: object = per_second  # a type checker does not take a float for a Real
         if not isinstance(number, Real):
             raise TypeError(f"per_second must be a number, not {shown(per_second)}")
-        self._limit = _core.RateLimit(float(per_second), count("burst", burst, most=1_000_000))
+        try:
+            pace = float(number)
+        except OverflowError:
+            raise ConfigurationError(
+                "RateLimit: per_second is above all floats: pass a smaller number"
+            ) from None
+        self._limit = _core.RateLimit(pace, count("burst", burst, most=1_000_000))
 
     @property
     def per_second(self) -> float:
