@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -50,6 +51,22 @@ def null_row(*, counted: bool) -> Any:
     )
 
 
+def damaged_file(array: pa.Array, before: bytes, after: bytes) -> Any:
+    """A reader of a stream of a column, in which a number has changed, where it stands last."""
+    batch = pa.record_batch({"quantity" if array.type == pa.int64() else "symbol": array})
+    written = io.BytesIO()
+    with pa.ipc.new_stream(written, batch.schema) as stream:
+        stream.write_batch(batch)
+    start, found, end = written.getvalue().rpartition(before)
+    assert found
+    return pa.ipc.open_stream(pa.py_buffer(start.replace(before, after) + after + end))
+
+
+def more_rows(array: pa.Array) -> Any:
+    """A file that says that 777 values were a billion."""
+    return damaged_file(array, struct.pack("<q", 777), struct.pack("<q", 10**9))
+
+
 def failing(after: int) -> Any:
     batch = pa.record_batch({"quantity": [1, 2]})
 
@@ -68,6 +85,26 @@ def column(array: Any, name: str = "symbol") -> Any:
 NOT_UTF8 = texts(0, 4, 7, of=b"I\xffFYTCS")
 DAMAGED: dict[str, tuple[Callable[[], Any], str]] = {
     "offsets that decrease": (lambda: column(texts(0, 4, 2, 7)), "symbol has offsets that decr"),
+    "fewer values than rows": (
+        lambda: more_rows(pa.array([5] * 777)).read_all(),
+        "the Arrow data is malformed: .*too small",
+    ),
+    "fewer values in a reader": (
+        lambda: more_rows(pa.array([5] * 777)),
+        "with a batch of rows: .*the Arrow data is malformed: .*too small",
+    ),
+    "a dictionary of fewer values": (
+        lambda: more_rows(pa.array([str(i) for i in range(777)]).dictionary_encode()[:1]),
+        "the Arrow data is malformed: .*too small",
+    ),
+    "text beyond its buffer": (
+        lambda: damaged_file(
+            pa.array(["x" * 777]),
+            struct.pack("<ii", 0, 777) + b"x",
+            struct.pack("<ii", 0, 10**9) + b"x",
+        ),
+        "the Arrow data is malformed: .*larger than values",
+    ),
     "no UTF-8": (lambda: column(NOT_UTF8), "symbol has text that is not UTF-8"),
     "a cut character": (lambda: column(texts(0, 4, of=b"INF\xe2")), "symbol .* not UTF-8"),
     "no UTF-8, of a number": (lambda: column(NOT_UTF8, "traded_price"), "price .* not UTF-8"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, ClassVar, NamedTuple, Never, Self, TypeVar
@@ -251,7 +252,8 @@ class Book(Table[Record]):
             if name not in fields:
                 raise KeyError(no_field(cls._record, name, tuple(fields)))
         keep = flag("keep_personal_data", keep_personal_data)
-        return cls._received(_core.from_arrow(cls._record, data, keep, columns, values), None)
+        rows = _core.from_arrow(cls._record, _undamaged(data), keep, columns, values)
+        return cls._received(rows, None)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves the response as JSON, or the rows as Parquet or CSV, by the name of the file.
@@ -459,6 +461,24 @@ class Books(NamedTuple):
 
 
 AnyBook = TypeVar("AnyBook", bound=Book[Any])
+
+
+def _undamaged(data: Any) -> Any:
+    """Checks the buffers of pyarrow's objects, whose sizes it does not tell other libraries.
+
+    It opens a damaged file of Arrow data without a look at them.
+    """
+    pyarrow: Any = sys.modules.get("pyarrow")
+    if pyarrow is None:
+        return data
+    if isinstance(data, pyarrow.RecordBatchReader):
+        return pyarrow.RecordBatchReader.from_batches(data.schema, map(_undamaged, data))
+    if isinstance(data, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array)):
+        try:
+            data.validate()
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(f"the Arrow data is malformed: {error}") from None
+    return data
 
 
 def restored_book(kind: type[AnyBook], *state: Never) -> AnyBook:
