@@ -272,11 +272,13 @@ class TestRoots:
         assert system == certificates.find_roots(None, trust_env=False)[0]
         assert not system or Path(system).is_file()
 
-    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "DER"])
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig", "DER", "remark"])
     def test_a_file_in_another_form_is_read(
         self, tls_service: Service, ca: Authority, tmp_path: Path, encoding: str
     ) -> None:
         pem, file = ca.pem_file.read_text(), tmp_path / "roots"
+        if encoding == "remark":
+            pem, encoding = f"0 is where DER begins, too\n{pem}", "ascii"
         mark = "\ufeff" if encoding == "utf-16-be" else ""
         data = ssl.PEM_cert_to_DER_cert(pem) if encoding == "DER" else (mark + pem).encode(encoding)
         file.write_bytes(data)

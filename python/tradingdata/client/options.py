@@ -87,7 +87,7 @@ def pem_of(file: str) -> str:
     """
     with suppress(OSError), open(file, "rb") as opened:
         content = opened.read()
-        if content.startswith(b"\x30"):  # an ASN.1 sequence
+        if content.startswith(b"\x30\x82"):  # a long ASN.1 sequence; text may begin with "0"
             from ssl import DER_cert_to_PEM_cert
 
             return DER_cert_to_PEM_cert(content)
