@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytz
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -22,6 +22,8 @@ COMPARISONS = {
     "": operator.eq,
     **{f"__{name}": getattr(operator, name) for name in ("ne", "lt", "le", "gt", "ge")},
 }
+EARLY = td.Trade(exch_trade_time=dt.datetime(1969, 3, 1, 23, 59))  # a negative number in its column
+ROWS = [*LIST[:3], td.Trade(order_no="nothing else"), EARLY, *LIST[3:]]
 FIELDS = ["symbol", "lot_size", "quantity", "traded_price", "expiry_date", "exch_trade_time"]
 
 
@@ -37,7 +39,7 @@ def conditions(draw: st.DrawFn) -> tuple[str, str, Any]:
     """A field, a comparison, and a value that some rows have, or a set of them and None."""
     name = draw(st.sampled_from(FIELDS))
     part = draw(st.sampled_from([lambda at: at, dt.datetime.date, dt.datetime.time]))
-    known = [row[name] for row in LIST if row[name] is not None]
+    known = [row[name] for row in ROWS if row[name] is not None]
     if name == "exch_trade_time":
         known = [part(value) for value in known]
     value = st.sampled_from(known)
@@ -63,13 +65,15 @@ def meets(row: td.Trade, condition: tuple[str, str, Any]) -> bool:
     return value is not None and bool(COMPARISONS[comparison](seen_as(value, bound), bound))
 
 
+@example([("quantity", "__ne", 1)], slice(None))  # of a missing value, and of an early one
+@example([("exch_trade_time", "__gt", dt.time(20))], slice(None))
 @given(st.lists(conditions(), max_size=2, unique_by=lambda one: one[:2]), SLICES)
 def test_a_filter_is_the_rows_for_which_python_says_so(
     wanted: list[tuple[str, str, Any]], part: slice
 ) -> None:
     keywords = {name + comparison: bound for name, comparison, bound in wanted}
-    expected = [row for row in LIST[part] if all(meets(row, one) for one in wanted)]
-    assert_like(BOOK[part].filter(**keywords), expected)
+    expected = [row for row in ROWS[part] if all(meets(row, one) for one in wanted)]
+    assert_like(td.TradeBook(ROWS)[part].filter(**keywords), expected)
 
 
 MOMENT = LIST[7].exch_trade_time or dt.datetime.max
