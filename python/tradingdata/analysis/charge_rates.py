@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _core
-from .._util.validate import shown
+from .._util.validate import keywords, shown
 from ..table.conditions import Condition, parse_conditions
 from .inputs import amount, as_conditions, chosen, tables_of
 
@@ -25,6 +25,10 @@ AMOUNTS = ("per_order", "per_lot", "minimum", "minimum_per_lot", "cap", "cap_per
 LEVIES = ("brokerage", *BY_VALUE, "gst")
 _FLAGS = ("squared_off", "settled")  # conditions on what is no field of a trade
 _ORDER_VALUE = "order_value"
+_USES = {f"{name}_buy= and {name}_sell=": name for name in ("stt", "other")}
+_USES |= {"stamp_buy=": "stamp stamp_duty", "exchange=": "exchange_charges", "gst_on=": "taxed"}
+
+Kind = TypeVar("Kind")
 
 
 class RateConditions(NamedTuple):
@@ -43,6 +47,15 @@ class RateConditions(NamedTuple):
     of_trade: list[Condition]
 
 
+def _with_hints(kind: type[Kind]) -> type[Kind]:
+    """Makes the TypeError of a keyword that a dataclass does not have say what to write instead."""
+    function = vars(kind)["__init__"]
+    function.__name__ = kind.__name__
+    type.__setattr__(kind, "__init__", keywords(_USES)(function))
+    return kind
+
+
+@_with_hints
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRate:
     """The charges of the trades that meet conditions: fractions of ``trade_value``.
