@@ -307,3 +307,21 @@ def test_rows_are_kept_where_the_caller_says_so() -> None:
     assert td.TradeBook(list(masked), keep_personal_data=True) == masked
     with pytest.raises(TypeError, match="keep_personal_data"):
         td.TradeBook(rows, keep_personal_data="no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("of ABCDE1234F", "of ABXXXXXX4F"),
+        ("ABCDE1234F, too", "ABXXXXXX4F, too"),
+        ("xABCDE1234F", "xABCDE1234F"),
+        ("ABCDE1234Fx", "ABCDE1234Fx"),
+    ],
+)
+def test_an_account_number_in_text_stands_by_itself(text: str, shown: str) -> None:
+    assert _core.without_account_numbers(text) == shown
+
+
+def test_of_a_longer_account_number_nothing_is_shown() -> None:
+    book = td.TradeBook([td.Trade(pan_no="ABCDE1234FGH")])
+    assert book.column("pan_no") == ["X" * 12]

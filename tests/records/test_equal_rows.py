@@ -77,6 +77,16 @@ def test_the_place_of_a_text_does_not_matter() -> None:
         assert [hash(row) for row in same[:50]] == [hash(row) for row in BOOK[:50]]
 
 
+def test_one_other_unknown_field_makes_books_differ() -> None:
+    books = [
+        td.TradeBook.from_json(as_json(envelope([{"symbol": "INFY"}, {"symbol": "TCS", **extra}])))
+        for extra in ({}, {"new": 1.5}, {"new": 1.50, "more": 1}, {"other": 1.5}, {"new": "1.5"})
+    ]
+    for place, book in enumerate(books):
+        assert [other == book for other in books] == [place == at for at in range(len(books))]
+        assert book == td.TradeBook(list(book))
+
+
 def test_very_many_unknown_fields_are_compared_and_copied_in_one_pass() -> None:
     """A look at all of them for each one would take minutes."""
     names = [f"x{number}" for number in range(50_000)]

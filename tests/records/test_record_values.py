@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import json
 import math
 import pickle
 import zoneinfo
@@ -158,3 +159,9 @@ class TestPersonalData:
         with pytest.raises(TypeError, match="pan_no takes a str or None, not int") as caught:
             td.Trade(pan_no=1234567890)  # type: ignore[arg-type]
         assert "1234567890" not in str(caught.value)
+
+
+def test_every_control_character_is_escaped_in_json() -> None:
+    text = "".join(map(chr, range(1, 33)))
+    exported = td.TradeBook([td.Trade(symbol=text)]).to_json()
+    assert json.loads(exported)[0]["symbol"] == text

@@ -180,7 +180,7 @@ TEST_CASE("the short path reads what the long path reads, or leaves it to that")
     literal += random_digits(random, random() % 11);
     if (random() % 3 != 0) literal += "." + random_digits(random, random() % 11);
     if (random() % 10 == 0) literal += "e" + random_digits(random, random() % 3);
-    constexpr std::string_view behind = ",}]. \n\"xe";
+    constexpr std::string_view behind = ",}]. \n\"xe/:";
     const Buffer buffer(literal + behind[random() % behind.size()] + "123");
     const detail::ShortNumber found = detail::scan_short_number(buffer.data());
     if (found.end == nullptr) continue;
