@@ -108,3 +108,25 @@ def test_a_fault_waits_for_its_endpoint_and_its_account(day: sandbox.Service) ->
     assert failed == ["order_book"]
     assert ask(day, "trade_book", "desk1").status == 200
     assert ask(day, "trade_book", "desk2").status == 504
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "stalls"}, "did you mean 'stall'"),
+        ({"kind": "meteor"}, "known: 'status', 'stall'"),
+        ({"kind": "500", "endpoint": "orders_book"}, "did you mean 'order_book'"),
+        ({"kind": "500", "account": "desk9"}, "desk1, desk2"),
+        ({"kind": "stall", "second": 1}, "did you mean 'seconds'"),
+        ({"kind": "cut", "seconds": 1}, "known: 'at'"),
+        ({"kind": "stall", "seconds": "1"}, "seconds must be a number"),
+        ({"kind": "cut", "at": -1}, "at must be a number"),
+        ({"kind": "500", "times": 0}, "times must be 1 or more"),
+    ],
+)
+def test_a_slip_in_asking_is_reported_at_once(
+    day: sandbox.Service, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        day.fail_next(**arguments)
+    assert ask(day, "search").status == 200

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
 from datetime import datetime, tzinfo
+from importlib.util import find_spec, module_from_spec
 from typing import Any, TextIO
 
 from .. import _core
@@ -138,14 +138,15 @@ def read_csv(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
 
 def _csv_lines(file: TextIO, path: str | os.PathLike[str]) -> list[list[str]]:
     """Returns the cells of each line, which all have equally many; empty lines are skipped."""
-    reader = csv.reader(file, strict=True)
+    reader_module = _csv_module()
+    reader = reader_module.reader(file, strict=True)
     lines: list[list[str]] = []
     while True:
         first = reader.line_num + 1  # a line that ends within quotes continues on the next one
         try:
             line = next(reader, None)
-        except csv.Error as error:
-            raise ValueError(f"{path} cannot be read: line {first} is no CSV: {error}") from None
+        except reader_module.Error as error:
+            raise ValueError(f"{path} is damaged: line {first} is no CSV: {error}") from None
         if line is None:
             return lines
         if line and lines and len(line) != len(lines[0]):
@@ -155,6 +156,20 @@ def _csv_lines(file: TextIO, path: str | os.PathLike[str]) -> list[list[str]]:
             )
         if line:
             lines.append(line)
+
+
+def _csv_module() -> Any:
+    """Returns a copy of the module behind ``csv`` without its limit of a cell's length.
+
+    The limit of ``csv`` itself is shared by the process.
+    """
+    spec = find_spec("_csv")
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.field_size_limit(2**31 - 1)
+    return module
 
 
 class _Cells:
