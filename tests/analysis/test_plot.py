@@ -346,8 +346,8 @@ def test_every_cell_of_a_notebook_shows_its_chart(tmp_path: Path) -> None:
     """The first one loads the backend, whose interactive mode the later ones need."""
     first = "import tradingdata as td\ntd.plot.blotter(td.TradeBook());"
     sources = [first, "td.plot.fills(td.TradeBook());"]
-    cells = [new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
-    notebook = new_notebook(cells=cells)  # type: ignore[no-untyped-call]
+    cells = [new_code_cell(source) for source in sources]
+    notebook = new_notebook(cells=cells)
     # Not over TCP: another program may take a port that the manager chose before the kernel does.
     config = Config(KernelManager={"transport": "ipc", "ip": f"{tmp_path}/kernel"})
     NotebookClient(notebook, kernel_name="python3", config=config, timeout=600).execute()

@@ -221,7 +221,7 @@ def test_a_replaced_ca_file_counts_at_once(tmp_path: Path, ca: Authority) -> Non
     file, old = tmp_path / "roots", Authority(tmp_path)
 
     def replace(authority: Authority) -> None:
-        shutil.copy(authority.pem_file, tmp_path / "new").replace(file)
+        Path(shutil.copy(authority.pem_file, tmp_path / "new")).replace(file)
 
     replace(old)
     with (
