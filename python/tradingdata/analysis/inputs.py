@@ -21,6 +21,7 @@ from .._util.platform import read_toml
 from .._util.validate import did_you_mean, shown
 from ..books.book import Book, OrderBook, TradeBook
 from ..table.rows import on_clock
+from ..table.table import Table
 from .keys import CONTRACT, EXECUTED, ORDER_KEY, Key, Keyed, contract_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def rows_in(argument: str, book: object, kind: type[Book[Any]]) -> Slice:
     name = kind.__name__
     if isinstance(book, Book):
         hint = "check the order of the arguments"
+    elif isinstance(book, Table):
+        hint = "pass the book that it was calculated from"
     elif isinstance(book, Mapping) or _is_list_of_books(book):
         hint = "join the books of several accounts with td.concat"
     elif hasattr(book, "__arrow_c_stream__"):
