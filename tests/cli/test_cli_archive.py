@@ -54,6 +54,14 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert run("archive", "erase", path, "nobody", "--yes").code == Code.USAGE
 
 
+def test_a_fetch_without_an_address_creates_no_archive(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRADINGDATA_BASE_URL")
+    assert run("archive", "fetch", tmp_path / "new").code == Code.CONFIGURATION
+    assert not (tmp_path / "new").exists()
+
+
 def test_an_account_is_erased_on_a_yes_only(
     run: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,8 +106,9 @@ def fetch(given: Given) -> None:
     from tradingdata.archive import Archive
 
     options = {"keep_personal_data": given["keep_personal_data"], "create": not given["existing"]}
-    books = fitting(lambda: Archive(given["path"], tz=given["tz"], **options))
+    # The client first: without an address or a token, no archive is created.
     with client_of(given, "keep_personal_data") as client:
+        books = fitting(lambda: Archive(given["path"], tz=given["tz"], **options))
         try:
             fetched = received(lambda: books.fetch(client))
         except ArchiveError as error:
