@@ -432,7 +432,7 @@ def rows_by_day(argument: str, prices: object) -> dict[date | None, ByContract]:
         price = row["price"]
         if of_day.setdefault(forms[values], price) is not price:
             on = f" on {days[day]}" if "day" in row else ""
-            raise ValueError(f"{argument} has {row[_SECURITY]!r} twice{on}")
+            raise ValueError(f"{argument} has {row[_SECURITY]!r} twice{on}: keep one of its rows")
     return by_day
 
 
