@@ -293,7 +293,7 @@ class Lookup:
         return self._values[contract]
 
     def decimals(self) -> int:
-        """Returns how many decimals hold each value; those of a function are not known before."""
+        """Returns how many decimals the values have; of a function, as many as may count."""
         if callable(self._given):
             return _DECIMALS
         values = [
@@ -528,7 +528,7 @@ def _takes_days(function: Callable[..., object]) -> bool:
 
 
 _SECURITY = CONTRACT[2]
-_DECIMALS = 6  # of a price that counts exactly, at most
+_DECIMALS = 6  # of a settlement price; what is finer is rounded
 _LOOK_BACK = 7  # days before the first for which a function is asked for a price
 
 

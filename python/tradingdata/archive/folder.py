@@ -30,8 +30,8 @@ Source = bytes | Callable[[str], object]  # the content of a file, or what write
 Signature = tuple[int, int, int]  # inode, time of change and size of a file
 
 FORMAT = 7
-# What is decided of responses after they were received: the ids of those that were withdrawn or
-# erased, and when which last day of an account was declared.
+# Decisions about what was received: the ids of withdrawn and of erased responses, and for each
+# retired account when it was retired and its last day.
 DECISIONS: Json = {"withdrawn": [], "erased": [], "retired": {}}
 _FIXED = ("tz", "day_start", "keep_personal_data")
 _SETTINGS, _LOCK, DRAFTS, RESPONSES = "archive.json", "archive.lock", "drafts", "responses"
@@ -231,7 +231,7 @@ class Folder:
         return ArchiveError(f"{path} is missing: restore a backup of it", file=path)
 
     def decisions(self) -> Json:
-        """Returns what was decided of responses after they were received."""
+        """Returns the decisions about what was received."""
         known = self.known_settings()
         return {name: known[name] for name in DECISIONS}
 

@@ -184,7 +184,7 @@ class Ingest:
                     known = log.find(entry)
                     responses, check = self.files.responses, known is not None
                     if damaged := responses.damaged_root(known or entry, check=check):
-                        new[damaged.id] = damaged, whole  # its body has arrived again
+                        new[damaged.id] = damaged, whole  # this response brings the lost body
                     if known:
                         gone = log.is_withdrawn(known)
                         shown.append(self.entry(known, stored=False, withdrawn=gone))

@@ -143,7 +143,7 @@ class Log:
 
     def _clear(self) -> None:
         self.entries: dict[str, Entry] = {}
-        self.places: dict[str, tuple[str, ...]] = {}  # the files that have an id
+        self.places: dict[str, tuple[str, ...]] = {}  # the files of each id
         self.since: dict[str, str] = {}  # the day of the first response or failure, by account
         self.days: dict[tuple[str, str], dict[str, list[Entry]]] = {}  # by book and day
         self._folded: dict[tuple[str, str], dict[str, Folded]] = {}

@@ -104,7 +104,7 @@ class Store:
         *,
         required: bool = False,
     ) -> None:
-        """Folds all responses that are not in their days yet, after something was decided of them.
+        """Makes a decision, if there is one, and folds the responses that no day has yet.
 
         What keeps it from folding is a remark, or raised if it is required. Without the lock,
         nothing is decided, which is raised.

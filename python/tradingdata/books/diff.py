@@ -230,8 +230,8 @@ def paired(
     Args:
         records: The current records.
         previous: The earlier records, of the same type.
-        values: The fields by which several records of one key are told apart: equal ones are
-            matched first, the others in order.
+        values: Fields to compare where several records have the same key. Those that agree in all
+            of them are matched first, the rest in order.
 
     Returns:
         For each record its row in ``previous``, or None; then the rows of ``previous`` that have no
@@ -252,7 +252,7 @@ def paired(
 def _match(
     matches: list[int | None], left: list[int], now: list[Identity], was: list[Identity]
 ) -> list[int]:
-    """Matches rows of one identity, in order; updates ``matches`` and returns what is left."""
+    """Pairs rows of the same identity, in order, in ``matches``; returns the rows left over."""
     rows: defaultdict[Identity, list[int]] = defaultdict(list)
     for row in reversed(left):
         rows[was[row]].append(row)

@@ -80,8 +80,9 @@ def watch(given: Given) -> None:
         updates = client.watch_orders(seconds, previous=known, until=until)
         polls = islice(updates, given["polls"])
         while (update := received(lambda: next(polls, None))) is not None:
-            changes = [change for change in update.changes if len(wanted.apply(_states(change)))]
-            update = update._replace(changes=tuple(changes))
+            if wanted.conditions:
+                kept = [change for change in update.changes if len(wanted.apply(_states(change)))]
+                update = update._replace(changes=tuple(kept))
             write_out("".join(f"{line}\n" for line in lines(update)).encode())
             end_with_the_reader()
             is_missed = update.missed is not None
