@@ -18,29 +18,17 @@ import tradingdata as td
 from tradingdata import _core
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "python/tradingdata"
 RECORDS = tuple(record["name"] for record in _core.records())
-CODE = {".py", ".pyi", ".cpp", ".hpp", ".c", ".sh", ""}
 
 
-def files(*folders: str) -> list[Path]:
-    """The files of some top-level folders that are not hidden, made or cached."""
-    found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")))
-    made = re.compile(r"__pycache__|\.\w+_cache")
-    return [path for path in found if path.is_file() and not any(map(made.match, path.parts))]
-
-
-def code(*folders: str) -> list[Path]:
-    return [path for path in files(*folders) if path.suffix in CODE]
+def code(folder: str) -> list[Path]:
+    """The sources of C++ in a folder."""
+    return sorted((ROOT / folder).rglob("*.[ch]pp"))
 
 
 @functools.cache
 def text(path: Path) -> str:
     return path.read_text("utf-8")
-
-
-def relative(path: Path) -> str:
-    return str(path.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("record", RECORDS)
@@ -104,25 +92,6 @@ def test_nothing_is_initialised_on_first_use() -> None:
     assert (
         re.findall(r"\b_ZGVZ+NK?11tradingdata\w+", symbols[1]) == []
     )  # pybind11 has some of its own
-
-
-def test_no_part_of_the_package_imports_the_public_names() -> None:
-    """They are those of every part. import-linter sees that imports lead downwards."""
-    public = {name for name in td.__all__ if not (PACKAGE / name).with_suffix(".py").exists()}
-    public -= {path.name for path in PACKAGE.iterdir()}
-    for path in PACKAGE.rglob("*/*.py"):
-        for names in re.findall(r"^ *from \.\. import (.*)", text(path), re.MULTILINE):
-            assert not public & set(re.findall(r"\w+", names)), relative(path)
-
-
-def test_every_public_name_of_the_package_is_exported() -> None:
-    public = {
-        name
-        for name, value in vars(td).items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith("tradingdata")
-    }
-    assert public <= set(td.__all__)
-    assert all(getattr(td, name).__doc__ for name in td.__all__ if name != "__version__")
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -16,36 +16,26 @@ from tradingdata.cli.parameters import PATH
 from tradingdata.client.options import IN_FILES
 from tradingdata.client.profiles import load_profile
 
-BOOK = td.TradeBook([td.Trade(order_no="1", quantity=5, traded_price=2.0)])
-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder, beside the folder in which the test runs."""
-    folder = tmp_path / "home"
-    elsewhere = tmp_path / "elsewhere"
-    folder.mkdir()
-    elsewhere.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("USERPROFILE", str(folder))
-    monkeypatch.chdir(elsewhere)
-    return folder
+    """The home folder of a test."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    return tmp_path
 
 
-def test_books_archives_and_tokens_take_it(home: Path) -> None:
-    BOOK.save("~/saved.json")
-    BOOK.to_csv("~/book.csv")
-    assert td.TradeBook.load("~/saved.json") == BOOK
+def test_books_and_archives_take_it(home: Path) -> None:
+    td.TradeBook().save("~/saved.json")
+    td.TradeBook().to_csv("~/book.csv")
     td.Archive("~/books").copy("~/copy")
-    (home / "token").write_text("x" * 16)
-    assert td.token_file("~/token")() == "x" * 16
-    assert {path.name for path in home.iterdir()} == {
-        *("saved.json", "book.csv", "books", "copy", "token")
-    }
-    assert list(Path().iterdir()) == []
+    assert {path.name for path in home.iterdir()} == {"saved.json", "book.csv", "books", "copy"}
+    assert td.TradeBook.load("~/saved.json") == td.TradeBook()
 
 
-def test_a_profile_file_and_its_keys_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_a_profile_file_and_its_keys_take_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert [name for name, check in IN_FILES.items() if check.__name__ == "path"] == ["ca_file"]
     (home / "roots.pem").touch()
     keys = {"base_url": "https://a", "access_token_file": "~/token", "ca_file": "~/roots.pem"}
@@ -57,10 +47,6 @@ def test_a_profile_file_and_its_keys_take_it(home: Path, monkeypatch: pytest.Mon
     options = load_profile("desk1")
     assert options["access_token"]() == "x" * 16
     td.Client(**options)
-
-
-def test_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (home / "roots.pem").touch()
     monkeypatch.setenv("SSL_CERT_FILE", "~/roots.pem")
     td.Client("https://127.0.0.1:9", access_token="x" * 16)
 
