@@ -1,15 +1,20 @@
-"""Records as the service sends them: every field of its document, realistic and consistent."""
+"""Records as the service sends them: every field of its document, with values of the sandbox."""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
+import json
 import random
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from tradingdata._util.declarations import BOOK_CALLS
+from tradingdata.sandbox.companies import search
+from tradingdata.sandbox.day import SimulatedBooks
+from tradingdata.sandbox.market import CLOSE, Market
 
 # As the service publishes it, beside which the compiled fields are checked.
 DOCUMENT = Path(__file__).with_name("service.md")
@@ -53,146 +58,36 @@ def _section(record: str) -> str:
     raise LookupError(f"the service document has no section of the {record} record")
 
 
-Record: TypeAlias = dict[str, object]
-
-
-def balance_trade(record: Record) -> None:
-    """Make a trade's value the product of its price and quantity."""
-    count, each = record["quantity"], record["traded_price"]
-    assert isinstance(count, int)
-    assert isinstance(each, float)
-    record["trade_value"] = round(count * each, 2)
-
-
-def balance_order(record: Record) -> None:
-    """Make the quantities of an order, their text form and its prices agree."""
-    total, filled = record["quantity"], record["status"] == "Success"
-    assert isinstance(total, int)
-    left = 0 if filled else total
-    record["remaining_quantity"] = left
-    record["traded_qty"] = total - left
-    record["rem_qty_tot_qty"] = f"{left}/{total}"
-    record["avg_traded_price"] = record["traded_price"] = record["traded_price"] if filled else 0
-
-
-COMPANIES = (
-    ("Reliance Industries", "RELIANCE", "2885", "INE002A01018"),
-    ("Tata Consultancy Services", "TCS", "11536", "INE467B01029"),
-    ("Infosys", "INFY", "1594", "INE009A01021"),
-    ("HDFC Bank", "HDFCBANK", "1333", "INE040A01034"),
-    ("Mahindra & Mahindra", "M&M", "2031", "INE101A01026"),
-    ("Bajaj Auto", "BAJAJ-AUTO", "16669", "INE917I01010"),
-    ("Larsen & Toubro", "LT", "11483", "INE018A01030"),
-    ("State Bank of India", "SBIN", "3045", "INE062A01020"),
-)
-SECTORS = ("IT - Software", "Refineries", "Banks", "Automobile", "Pharmaceuticals")
-OPEN = dt.timedelta(hours=9, minutes=15)
-SESSION_SECONDS = 6 * 3600
-ZERO_DATE = "0001-01-01"
-TICKS = 20
-
-
-@dataclass
-class Row:
-    """What the values of one record have in common; `seed` is common to all records of a book."""
-
-    seed: int
-    index: int
-    generator: random.Random
-    company: tuple[str, str, str, str]
-    derivative: bool
-    entered: dt.datetime
-
-    @classmethod
-    def make(cls, seed: int, index: int, generator: random.Random) -> Row:
-        """Draw a row of the trading day that belongs to `seed`."""
-        company = generator.choice(COMPANIES)
-        day = dt.datetime(2025, 1, 6) + dt.timedelta(days=seed % 5)
-        entered = day + OPEN + dt.timedelta(seconds=generator.randrange(SESSION_SECONDS))
-        return cls(seed, index, generator, company, generator.random() < 0.2, entered)
-
-    def number(self, digits: int) -> str:
-        """Return digits that no other row of the book has."""
-        return str((self.seed % 7 + 1) * 10 ** (digits - 1) + self.index)
-
-
-Maker: TypeAlias = Callable[[Row], object]
-
-# The first rule whose pattern is found in "type: meaning" makes the value.
-RULES: tuple[tuple[str, Maker], ...] = (
-    (r"timestamp: .*entry", lambda row: _time(row, 0)),
-    (r"timestamp: .*received", lambda row: _time(row, 1)),
-    (r"timestamp: .*executed", lambda row: _time(row, 2)),
-    (r"timestamp: ", lambda row: _time(row, 3)),
-    (r"date: .*expiry", lambda row: "2025-01-30" if row.derivative else ZERO_DATE),
-    (r"date: ", lambda row: str(row.entered.date())),
-    (r"Permanent account", lambda row: f"ABCPK{1000 + row.seed % 9000}F"),
-    (r"Client identifier|entity that placed", lambda row: f"CL{10000 + row.seed % 90000}"),
-    (r"Security identifier", lambda row: row.company[2]),
-    (r"string: Exchange-assigned", lambda row: row.number(16)),
-    (r"string: Unique order", lambda row: row.number(12)),
-    (r"string: Unique trade", lambda row: row.number(13)),
-    (r"string: (Identifier of the algo|Algo)", lambda row: "0"),
-    (r"number: .*identifier", lambda row: 0),
-    (r"Unique company code", lambda row: 100 + row.index),
-    (r"BSE code", lambda row: str(500000 + row.index)),
-    (r"NSE symbol", lambda row: f"{row.company[1]}{row.index}"),
-    (r"Full company", lambda row: f"{row.company[0]} {row.index} Ltd."),
-    (r"Short company", lambda row: f"{row.company[0]} {row.index}"),
-    (r"ISIN code", lambda row: row.company[3]),
-    (r"string: ISIN", lambda row: f"INE{row.index:06}A01"),
-    (r"Market capitalization, in", lambda row: round(row.generator.uniform(50, 2e6), 2)),
-    (r"Y or N", lambda row: row.generator.choice("YN")),
-    (r"buy or sell", lambda row: row.generator.choice("BS")),
-    (r"Order type", lambda row: row.generator.choice(("LMT", "MKT", "SL", "SLM"))),
-    (r"Option type", lambda row: row.generator.choice(("CE", "PE")) if row.derivative else "XX"),
-    (r"Option strike", lambda row: row.generator.randrange(20, 80) * 50 if row.derivative else 0),
-    (r"Market segment", lambda row: "D" if row.derivative else "E"),
-    (r"Product code", lambda row: row.generator.choice("CMIH")),
-    (r"Product name", lambda row: row.generator.choice(("DELIVERY", "INTRADAY", "MARGIN"))),
-    (r"Market type \(e", lambda row: row.generator.choice(("NL", "OL", "AU"))),
-    (r"Participant", lambda row: "C"),
-    (r"Instrument", lambda row: "OPTSTK" if row.derivative else "EQUITY"),
-    (r"Trading symbol", lambda row: row.company[1]),
-    (r"Custom symbol", lambda row: row.company[0]),
-    (r"Who placed", lambda row: "CLIENT"),
-    (r"(Sector|Industry) code", lambda row: f"{26 + row.index % len(SECTORS):08}"),
-    (r"Sector name|Industry name|sector$", lambda row: SECTORS[row.index % len(SECTORS)]),
-    (r"order status", lambda row: row.generator.choice(("Pending", "Success", "Error"))),
-    (r"Reason text", lambda row: row.generator.choice(("TRADE CONFIRMED", "RMS: margin exceeds"))),
-    (r"indicator|Indicator", lambda row: "N"),
-    (r"Row index", lambda row: row.index + 1),
-    (r"Serial number|Leg value", lambda row: 1),
-    (r"[Ll]ot size", lambda row: 250 if row.derivative else 1),
-    (r"Minimum price movement", lambda row: 0.05),
-    (r"Market protection value|isclosed|Trailing|Stop-loss|Profit", lambda row: 0),
-    (r"quantity|Number of shares", lambda row: row.generator.randrange(1, 500)),
-    (r"[Pp]rice", lambda row: price(row.generator)),
-    (r"integer: ", lambda row: row.generator.randrange(1, 1000)),
-    (r"number: ", lambda row: price(row.generator)),
-)
-EXAMPLES = re.compile(r"(?:e\.g\.|such as) ([^);]+)\)")
+Record: TypeAlias = dict[str, Any]
+TRADING_DAY = dt.date(2025, 1, 6)
 
 
 @functools.cache
-def maker(field: Field) -> Maker:
-    """Return what makes values of a field: a rule, or a choice of the document's examples."""
-    for pattern, make in RULES:
-        if re.search(pattern, f"{field.type}: {field.meaning}"):
-            return make
-    if not (found := EXAMPLES.search(field.meaning)):
-        return lambda row: ""
-    examples = [example.partition(" for ")[0] for example in found[1].split(", ")]
-    return lambda row: row.generator.choice(examples)
+def _of_sandbox(kind: str, seed: int) -> list[Record]:
+    """The records of a day of the sandbox at its end, or of all its stocks."""
+    found: list[Record]
+    if kind == "stock":
+        found = json.loads(search("", 1, 1000))
+    else:
+        call = next(name for name, call in BOOK_CALLS.items() if call["record"].lower() == kind)
+        books = SimulatedBooks(0, Market(seed, TRADING_DAY), 100).at(CLOSE)
+        found = json.loads(books[call])["data"]
+        random.Random(seed).shuffle(found)  # so that the first have contracts among them
+    return found
 
 
-def price(generator: random.Random) -> float:
-    """Return a price on the tick of 0.05."""
-    return generator.randrange(100 * TICKS, 4000 * TICKS) / TICKS
-
-
-def _time(row: Row, seconds: int) -> str:
-    return f"{row.entered + dt.timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}"
+def _own(record: Record, index: int, seed: int) -> Record:
+    """What no other record of a book or a list has: its numbers, names and codes."""
+    if "nsesymbol" in record:
+        return {
+            **{name: f"{record[name]} {index}" for name in ("companyname", "companyshortname")},
+            **{"bsecode": str(500_000 + index), "nsesymbol": f"{record['nsesymbol']}{index}"},
+            **{"co_code": 100 + index, "isin": f"INE{index:06}A01"},
+        }
+    number = (seed % 7 + 1) * 10**11 + index
+    own: Record = {"order_no": str(number), "trade_no": str(number * 10), "row_no": index + 1}
+    own["pan_no"] = "ABCPK1000F"
+    return {name: value for name, value in own.items() if name in record}
 
 
 ODD_TEXTS = (
@@ -211,8 +106,6 @@ ODD_TEXTS = (
     "<script>alert(1)</script>",
     "x" * 300,
 )
-# Makes the values of a record agree with each other.
-BALANCED: dict[str, Callable[[Record], None]] = {"trade": balance_trade, "order": balance_order}
 # Text that says who or which: other values of it would change what the book means.
 IDENTITY = "identifier account code symbol ISIN status".split()
 
@@ -226,16 +119,14 @@ def samples(
     text fields. An override is the value of a field in every record, or a function of the index.
     """
     table = fields(kind)
-    if unknown := overrides.keys() - {field.name for field in table}:
+    if unknown := overrides.keys() - set(names(kind)):
         raise TypeError(f"not fields of the {kind} record: {sorted(unknown)}")
-    makers = [(field.name, maker(field)) for field in table]
     generator = random.Random(f"{kind} {seed}")
+    drawn = _of_sandbox(kind, seed)
     made = []
     for index in range(count):
-        row = Row.make(seed, index, generator)
-        record = {name: make(row) for name, make in makers}
-        if kind in BALANCED:
-            BALANCED[kind](record)
+        record = drawn[index % len(drawn)].copy()
+        record |= _own(record, index, seed)
         if variety:
             _vary(record, table, generator)
         for name, override in overrides.items():
