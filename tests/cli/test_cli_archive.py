@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from archiving import clock
 from command_line import Run
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.cli.terminal import Code
-from tradingdata.sandbox import Service
+from tradingdata.sandbox import Service, start
 
 DAY = "2026-11-20"
 
@@ -27,6 +29,16 @@ def kept(sandbox: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive, client = td.Archive(path), sandbox.client(account=None)
     for book in (client.order_book(), client.trade_book()):
         archive.add(book, at=clock("15:45"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def gap(kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with trades of a day before, and none of the day between."""
+    path = Path(shutil.copytree(kept, tmp_path_factory.mktemp("archive") / "books"))
+    with start(orders=5, day="2026-11-18") as service:
+        trades = service.client(account=None).trade_book()
+    td.Archive(path).add(trades, at=clock("15:45", dt.date(2026, 11, 18)))
     return path
 
 
@@ -88,20 +100,23 @@ def test_a_day_reads_back_as_the_service_sent_it(
 @pytest.mark.parametrize(
     "arguments",
     [
-        "trades {kept} 2026-11-19",
-        "orders {kept} 2026-11-19 2026-11-20",
-        "sql {kept} FROM(trades) 2026-11-19",
+        "archive trades {kept} 2026-11-19",
+        "archive orders {kept} 2026-11-19 2026-11-20",
+        "archive sql {kept} FROM(trades) 2026-11-19",
+        *(f"{name} --archive {{kept}} --start 2026-11-19" for name in ("positions", "pnl")),
+        *(f"{name} --archive {{kept}} --end 2026-11-23" for name in ("positions", "pnl")),
+        "positions --archive {gap}",
     ],
 )
 def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
-    run: Run, kept: Path, arguments: str
+    run: Run, kept: Path, gap: Path, arguments: str
 ) -> None:
-    words = arguments.format(kept=kept).split()
-    ran = run("archive", *words)
+    words = arguments.format(kept=kept, gap=gap).split()
+    ran = run(*words)
     assert (ran.code, ran.out) == (Code.FILE, b"")
-    assert "of 2026-11-19, which were never fetched: " in ran.err
+    assert re.search("lacks the [a-z ]+ of 2026-11-.* never fetched: ", ran.err)
     assert "--missing-ok" in ran.err
-    ran = run("archive", *words, "--missing-ok")
+    ran = run(*words, "--missing-ok")
     assert ran.code == Code.OK
     assert "warning: never fetched: the " in ran.err
 
@@ -134,30 +149,18 @@ def test_days_are_checked_from_the_first_until_today(run: Run, kept: Path) -> No
     assert run("archive", "missing", kept, DAY, DAY).code == Code.OK
 
 
-def test_a_query_goes_into_every_format(
-    sandbox: Service, run: Run, kept: Path, tmp_path: Path
-) -> None:
-    query = "SELECT symbol, sum(trade_value) AS value, count(*) FROM trades GROUP BY 1 ORDER BY 1"
-    expected: dict[str, float] = {}
-    for trade in sandbox.client().trade_book():
-        symbol = trade.symbol or ""
-        expected[symbol] = expected.get(symbol, 0.0) + (trade.trade_value or 0.0)
-    found = rows(run, "archive", "sql", kept, query)
-    assert {row["symbol"]: row["value"] for row in found} == pytest.approx(expected)
-    for name in ("result.csv", "result.parquet", "result.xlsx"):
-        assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
-    assert (tmp_path / "result.csv").read_text().startswith("symbol,value,count_star()\n")
-    assert pq.read_table(tmp_path / "result.parquet").to_pylist() == found
-    assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE false").text
-
-
-def test_infinity_is_missing_in_every_format(run: Run, kept: Path, tmp_path: Path) -> None:
-    query = "SELECT 'inf'::DOUBLE AS most, '-inf'::DOUBLE AS least, 1.5 AS number"
+def test_a_query_goes_into_every_format(run: Run, kept: Path, tmp_path: Path) -> None:
+    """Infinity, of which JSON knows nothing, is missing."""
+    query = "SELECT 'inf'::DOUBLE AS most, sum(quantity) AS shares, count(*) FROM trades"
     reported = run("archive", "sql", kept, query, "-f", "json").text
     strict = json.loads(reported, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert strict == [{"most": None, "least": None, "number": 1.5}]
+    (trades,) = rows(run, "archive", "sql", kept, "SELECT sum(quantity) AS shares FROM trades")
+    assert [strict[0][name] for name in ("most", "shares")] == [None, trades["shares"]]
     for name in ("result.csv", "result.parquet", "result.xlsx"):
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
+    assert (tmp_path / "result.csv").read_text().startswith("most,shares,count_star()\n,")
+    assert pq.read_table(tmp_path / "result.parquet").to_pylist() == strict
+    assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE false").text
 
 
 def test_saved_books_are_added(sandbox: Service, run: Run, tmp_path: Path) -> None:
@@ -167,14 +170,11 @@ def test_saved_books_are_added(sandbox: Service, run: Run, tmp_path: Path) -> No
     path = tmp_path / "books"
     ran = run("archive", "add", path, tmp_path / "orders.json", tmp_path / "trades.json")
     assert ran.code == Code.OK, ran.err
-    assert counts(ran.text) == [len(client.order_book()), len(client.trade_book())]
+    counts = [int(line.split(": ")[1].split()[0]) for line in ran.text.splitlines()]
+    assert counts == [len(client.order_book()), len(client.trade_book())]
     other = tmp_path / "other.json"
     other.write_text("no book")
     assert run("archive", "add", path, other).code == Code.USAGE
-
-
-def counts(text: str) -> list[int]:
-    return [int(line.split(": ")[1].split()[0]) for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("home", ["", "gone"])

@@ -1,51 +1,145 @@
-"""`tradingdata trades`, `orders`, `search`, `stock`: what they write is the book, to the value."""
+"""What a command reads, chooses and calculates is what Python does, to the value."""
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
+from analysis_samples import unwarned
+from archiving import clock
 from command_line import Ran, Run, leading_columns, unlabelled
 from systems import is_private
-from tradingdata._util.declarations import BOOK_CALLS, RECORDS
+from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
-CALLS = list(BOOK_CALLS.items())
+DAY = dt.date(2026, 11, 20)
+NOON = dt.datetime.combine(DAY, dt.time(12))
+
+
+class Desk(NamedTuple):
+    """What the commands read, and a folder with the files that they are given."""
+
+    client: td.Client
+    orders: td.OrderBook
+    trades: td.TradeBook
+    folder: Path
 
 
 @pytest.fixture(scope="module")
-def books(sandbox: Service) -> dict[str, Any]:
-    """What each command shows, as Python has it."""
-    client = unlabelled(sandbox)
+def desk(sandbox: Service, tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    client, folder = unlabelled(sandbox), tmp_path_factory.mktemp("desk")
     orders, trades = client.books()
-    return {
-        **{RECORDS[call["record"]]["noun"][1]: getattr(client, name)() for name, call in CALLS},
-        "search bank": client.search("bank").all(),
-        "stock RELIANCE": td.StockList([client.stock("RELIANCE")]),
-        "positions": td.positions(trades),
-        "pnl": td.realised_pnl(trades),
-        "reconcile": td.reconcile(orders, trades),
-        "quality": td.execution_quality(orders, trades),
-    }
+    opening = unwarned(lambda: td.realised_pnl(trades)).open_lots
+    names = [name for name in opening.columns if name not in ("as_of", "time")]
+    where = f'{{ security_id = "{trades[0].security_id}" }}'
+    closes = "".join(f"{DAY},{name},100\n" for name in {lot.security_id for lot in opening})
+    for name, text in {
+        "lots.csv": opening.to_csv(columns=names),
+        "changes.toml": f"[[change]]\nat = 2026-11-20T12:00:00\nwhere = {where}\nratio = 2\n",
+        "closes.csv": f"day,security_id,price\n{closes}",
+        "settle.csv": "security_id,expiry_date,price\nnone,2026-11-24,1\n",
+        "multipliers.csv": "security_id,multiplier\nnone,5\n",
+    }.items():
+        (folder / name).write_text(text)
+    archive = td.Archive(folder / "books")
+    for book in (orders, trades):
+        archive.add(book, at=clock("15:45"))
+    return Desk(client, orders, trades, folder)
 
 
-BOOKS = [RECORDS[call["record"]]["noun"][1] for _, call in CALLS]
-COMMANDS = [*BOOKS, *("search bank", "stock RELIANCE", "positions", "pnl", "reconcile", "quality")]
+def where(**conditions: Any) -> Callable[[Desk], Any]:
+    return lambda desk: desk.trades.filter(**conditions)
 
 
-def as_sent(book: Any, columns: list[str] | None = None) -> list[dict[str, Any]]:
-    """The rows with times as the service writes them."""
-    return [
-        {name: str(value) if hasattr(value, "year") else value for name, value in row.items()}
-        for row in book.to_dicts(columns)
-    ]
+def profit(**options: Any) -> Callable[[Desk], Any]:
+    return lambda desk: td.realised_pnl(desk.trades, **options)
+
+
+def full(profit_of: Callable[..., Any]) -> Callable[[Desk], Any]:
+    """A profit with every option that takes a file."""
+
+    def calculated(desk: Desk) -> Any:
+        lots = td.realised_pnl(desk.trades).open_lots
+        return profit_of(
+            desk.trades,
+            opening=[lot._replace(as_of=None, time=None) for lot in lots],
+            prices={DAY: {lot.security_id: 100.0 for lot in lots}},
+            settle={("none", dt.date(2026, 11, 24)): 1.0},
+            multipliers={"none": 5},
+            by="algo_id",
+        )
+
+    return calculated
+
+
+FULL = "pnl --opening lots.csv --settle settle.csv --multipliers multipliers.csv --by algo_id"
+ALL: dict[str, Callable[[Desk], Any]] = {
+    "trades": lambda desk: desk.trades,
+    "orders": lambda desk: desk.orders,
+    "search bank": lambda desk: desk.client.search("bank").all(),
+    "stock RELIANCE": lambda desk: td.StockList([desk.client.stock("RELIANCE")]),
+    "positions": lambda desk: td.positions(desk.trades),
+    "pnl": profit(),
+    "reconcile": lambda desk: td.reconcile(desk.orders, desk.trades),
+    "quality": lambda desk: td.execution_quality(desk.orders, desk.trades),
+}
+CHOSEN: dict[str, Callable[[Desk], Any]] = {
+    "trades -w traded_price>100": where(traded_price__gt=100),
+    "trades -w traded_price<=99.5": where(traded_price__le=99.5),
+    "trades -w quantity>=50": where(quantity__ge=50),
+    "trades -w quantity<50": where(quantity__lt=50),
+    "trades -w txn_type!=B": where(txn_type__ne="B"),
+    "trades -w txn_type==B": where(txn_type="B"),
+    "trades -w symbol!=IDEA,TCS": where(symbol__ne={"IDEA", "TCS"}),
+    "trades -w expiry_date!=": where(expiry_date__ne=None),
+    "trades -w expiry_date>2026-11-23": where(expiry_date__gt=dt.date(2026, 11, 23)),
+    "trades -w exch_trade_time<12:00": where(exch_trade_time__lt=NOON.time()),
+    "trades -w exch_trade_time>=9:30": where(exch_trade_time__ge=dt.time(9, 30)),  # (X11)
+    "trades -w exch_trade_time=2026-11-20": where(exch_trade_time=DAY),
+    "trades -w 'exch_trade_time>2026-11-20 9:30'": where(
+        exch_trade_time__gt=dt.datetime(2026, 11, 20, 9, 30)
+    ),
+    "trades -w exch_trade_time>2026-11-20T12": where(exch_trade_time__gt=NOON),
+    "trades -w txn_type=B --sort symbol,-traded_price --limit 7": lambda desk: td.TradeBook(
+        sorted(
+            desk.trades.filter(txn_type="B"), key=lambda row: (row.symbol, -(row.traded_price or 0))
+        )[:7]
+    ),
+    "search bank --limit 7": lambda desk: desk.client.search("bank").all()[:7],
+    "search bank --page-size 10": lambda desk: desk.client.search("bank").all(),
+    "search bank -w mcap<100000 --sort mcap --limit 2": lambda desk: (
+        desk.client.search("bank").all().filter(mcap__lt=100_000).sort("mcap")[:2]
+    ),
+    "archive trades books -w exch_trade_time>=12:00 --sort -trade_value --limit 3": lambda desk: (
+        where(exch_trade_time__ge=NOON)(desk).sort("trade_value", reverse=True)[:3]
+    ),
+    "positions -w exch_trade_time>=12:00": lambda desk: td.positions(
+        where(exch_trade_time__ge=NOON)(desk)
+    ),
+    "quality -w order_date_time>=12:00": lambda desk: td.execution_quality(
+        desk.orders.filter(order_date_time__ge=NOON), desk.trades
+    ),
+    "pnl --archive books --start 2026-11-20": profit(),
+    "pnl --shorts all": profit(shorts=True),
+    "pnl --shorts none": profit(shorts=False),
+    "pnl --shorts I,M": profit(shorts={"I", "M"}),
+    "pnl --match-by isin": profit(match_by="isin"),
+    "pnl --changes changes.toml": lambda desk: td.realised_pnl(
+        desk.trades, changes=td.LotChange.load(desk.folder / "changes.toml")
+    ),
+    f"{FULL} --prices closes.csv --daily": full(td.daily_pnl),
+    f"{FULL} --prices closes.csv": full(td.day_pnl),
+}
 
 
 def good(ran: Ran) -> Ran:
@@ -53,11 +147,21 @@ def good(ran: Ran) -> Ran:
     return ran
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_format_holds_every_value_of_every_row(
-    command: str, run: Run, books: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize("command", CHOSEN)
+def test_a_choice_is_that_of_python(
+    command: str, run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = books[command]
+    monkeypatch.chdir(desk.folder)
+    expected = json.loads(unwarned(lambda: CHOSEN[command](desk)).to_json())
+    assert expected
+    assert json.loads(good(run(*shlex.split(command), "-f", "json")).out) == expected
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_format_holds_every_value_of_every_row(
+    command: str, run: Run, desk: Desk, tmp_path: Path
+) -> None:
+    table = unwarned(lambda: ALL[command](desk))
     expected = json.loads(table.to_json())
     assert len(expected) > 0
 
@@ -65,7 +169,8 @@ def test_every_format_holds_every_value_of_every_row(
         return good(run(*command.split(), "--format", name, "-o", "-")).out
 
     assert json.loads(written("json")) == expected
-    assert [json.loads(line) for line in written("ndjson").splitlines()] == expected
+    for name in ("ndjson", "jsonl"):  # (X11)
+        assert [json.loads(line) for line in written(name).splitlines()] == expected
     assert written("csv").decode() == table.to_csv()
     ran = good(run(*command.split(), "-o", tmp_path / "book.parquet"))
     assert (ran.out, f"to {tmp_path / 'book.parquet'}" in ran.err) == (b"", True)
@@ -86,23 +191,15 @@ def test_a_suffix_says_the_format_and_format_outweighs_it(run: Run, tmp_path: Pa
     assert is_private(path)
 
 
-def test_columns_are_those_asked_for_in_their_order(run: Run, books: dict[str, Any]) -> None:
+def test_columns_are_those_asked_for_in_their_order(run: Run, desk: Desk) -> None:
     names = ["symbol", "order_no", "traded_price"]
     ran = good(run("trades", "--columns", ",".join(names), "-f", "json"))
-    assert json.loads(ran.out) == as_sent(books["trades"], names)
-    ran = good(run("trades", "-c", "symbol, order_no"))
-    assert ran.text.split()[:2] == names[:2]
+    assert json.loads(ran.out) == json.loads(desk.trades.to_json(columns=names))
+    ran = good(run("trades", "-c", "symbol", "-c", "quantity, order_no"))  # (X8)
+    assert ran.text.split()[:2] == ["symbol", "quantity"]
     assert ran.err == ""
     everything = good(run("trades", "-c", "all")).text.splitlines()[0].split()
-    assert everything == books["trades"].columns
-
-
-def test_a_search_can_be_limited_and_its_pages_too(run: Run, books: dict[str, Any]) -> None:
-    expected = as_sent(books["search bank"])
-    found = json.loads(good(run("search", "bank", "--limit", 7, "-f", "json")).out)
-    assert found == expected[:7]
-    small = run("search", "bank", "--page-size", 10, "-f", "json")
-    assert json.loads(good(small).out) == expected
+    assert everything == desk.trades.columns
 
 
 def test_account_numbers_are_masked_unless_a_file_is_to_keep_them(run: Run) -> None:
@@ -124,3 +221,40 @@ def test_a_day_without_trades_is_an_empty_book_with_all_columns(sandbox: Service
     assert good(run("trades", "-f", "csv")).text == td.TradeBook().to_csv()
     assert json.loads(good(run("trades", "-f", "json")).out) == []
     assert good(run("trades")).text.split()[:2] == leading_columns("Trade")[:2]
+
+
+def test_sales_without_an_opening_are_issues(run: Run) -> None:
+    ran = run("pnl", "--shorts", "none", "-f", "json", "--strict")
+    assert ran.code == Code.ISSUES
+    assert 0 < ran.err.count("issue: sold without an opening") <= 5
+
+
+def test_a_pipe_has_the_day_and_what_is_in_no_sum_on_standard_error(
+    run: Run, tmp_path: Path
+) -> None:
+    closes = tmp_path / "closes.csv"
+    closes.write_text("security_id,price\nother,1\n")
+    assert "2026-11-20" in run("positions", "-f", "csv").err
+    assert "issue: without a price: " in run("pnl", "--prices", closes).err
+
+
+def test_the_latest_day_is_not_every_day(run: Run, desk: Desk, tmp_path: Path) -> None:
+    """Where no trade has a time, no day is the latest."""
+    trades = desk.trades[:2]
+    archive = td.Archive(tmp_path / "books")
+    archive.add(td.TradeBook(trade._replace(exch_trade_time=None) for trade in trades))
+    ran = run("positions", "--archive", archive.path, "--day", "latest", "--missing-ok")
+    assert (ran.code, "no trade has a time" in ran.err) == (Code.DATA, True)
+
+
+def test_books_that_never_agree_are_compared_all_the_same(
+    run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disagreeing(_: object) -> None:
+        error = td.BooksDisagreeError("they differ")
+        error.books = desk.orders, desk.trades[1:]
+        raise error
+
+    monkeypatch.setattr("tradingdata.client.client.Client.books", disagreeing)
+    ran = run("reconcile", "-f", "json")
+    assert {row["finding"] for row in json.loads(ran.out)} > {"agrees"}

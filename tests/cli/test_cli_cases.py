@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-from command_line import Run, account, commands, on_terminal, start
+from command_line import Run, account, commands, on_terminal
 from service import Service as Scripted
 from service import book_reply, trades
-from systems import needs_modes, needs_shell
+from systems import needs_modes
 from tradingdata.cli.terminal import Code
 from tradingdata.sandbox import Service
 
@@ -54,14 +53,6 @@ def test_a_replaced_file_keeps_its_mode(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o600
 
 
-@needs_shell
-def test_a_watch_hides_no_cursor_that_a_signal_could_leave_hidden(sandbox: Service) -> None:
-    """(X3)"""
-    shown = on_terminal("watch", "-i", "0.1", "--polls", "3", env=account(sandbox), width=100)
-    assert "  new " in shown
-    assert set(re.findall(r"\x1b\[\?.*?[a-z]", shown)) == set()
-
-
 def test_what_a_workbook_cannot_hold_has_its_code(
     service: Scripted, monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path
 ) -> None:
@@ -95,25 +86,6 @@ def test_no_match_is_explained_as_in_python(
     assert "0 orders: status is 'Success', " in ran.err
 
 
-def test_columns_can_be_repeated(run: Run) -> None:
-    """(X8)"""
-    ran = run("trades", "-c", "symbol", "-c", "quantity,order_no", "-f", "json", "--limit", "1")
-    assert list(json.loads(ran.out)[0]) == ["symbol", "quantity", "order_no"]
-    assert "names symbol twice" in run("trades", "-c", "symbol", "-c", "symbol").err
-
-
-@needs_shell
-def test_a_watch_ends_with_the_pipe(sandbox: Service) -> None:
-    """(X9) Also if nothing changes any more."""
-    with start("watch", "-i", "0.2", env=account(sandbox)) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        assert b" new " in child.stdout.readline()
-        child.stdout.close()
-        assert child.wait(timeout=60) == Code.BROKEN_PIPE
-        assert child.stderr.read() == b""
-
-
 @pytest.mark.parametrize("command", ["", *commands()])
 def test_all_of_the_help_fits_a_narrow_terminal(
     command: str, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -134,20 +106,19 @@ def test_all_of_the_help_fits_a_narrow_terminal(
     assert examples[0] == examples[1] == examples[2]
 
 
-def test_a_dumb_terminal_has_its_width_and_no_colours(sandbox: Service) -> None:
-    """(X10)"""
-    env = account(sandbox) | {"TERM": "dumb"}
-    shown = on_terminal("trades", env=env, width=120)
+@pytest.mark.parametrize(
+    ("setting", "width", "command", "shows"),
+    [
+        ({"TERM": "dumb"}, 120, "trades", "INFY"),  # (X10) its width, and no colours
+        ({"NO_COLOR": "1"}, 80, "orders", "INFY"),
+        ({"NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}, 80, "trades", "... "),
+        ({"NO_COLOR": "1"}, 100, "watch -i 0.1 --polls 3", "  new "),  # (X3) hides no cursor
+    ],
+)
+def test_a_terminal_gets_no_control_sequence_that_it_did_not_ask_for(
+    sandbox: Service, setting: dict[str, str], width: int, command: str, shows: str
+) -> None:
+    shown = on_terminal(*command.split(), env=account(sandbox) | setting, width=width)
+    assert shows in shown
     assert "\x1b" not in shown
-    assert 100 < widest(shown) <= 120
-
-
-def test_an_hour_of_one_digit_and_jsonl_are_read(run: Run) -> None:
-    """(X11)"""
-    one, two = (
-        run("trades", "-w", f"exch_trade_time>={hour}:30", "-f", name).text
-        for hour, name in (("9", "jsonl"), ("09", "ndjson"))
-    )
-    assert one == two
-    assert len(one.splitlines()) > 10
-    assert run("trades", "-w", "exch_trade_time>2026-11-20 9:30", "-f", "csv").code == Code.OK
+    assert command == "watch" or widest(shown) <= width

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -11,15 +10,14 @@ from typing import Any
 
 import pytest
 
-import command_line
 import tradingdata as td
-from command_line import Run, account
+from command_line import Run
 from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import needs_modes
 from tradingdata.cli.terminal import Code, for_a_terminal
-from tradingdata.sandbox import Service, start
+from tradingdata.sandbox import Service
 
 
 @pytest.fixture(autouse=True)
@@ -52,10 +50,17 @@ def refused(run: Run, code: Code, *arguments: object) -> str:
     ],
 )
 def test_each_kind_of_error_has_its_code(
-    sandbox: Service, run: Run, fault: str, details: dict[str, Any], code: Code, says: str
+    sandbox: Service,
+    run: Run,
+    tmp_path: Path,
+    fault: str,
+    details: dict[str, Any],
+    code: Code,
+    says: str,
 ) -> None:
     sandbox.fail_next(fault, times=None, **details)
-    said = refused(run, code, "orders", "--timeout", "0.5")
+    said = refused(run, code, "orders", "--timeout", "0.5", "-o", tmp_path / "orders.csv")
+    assert list(tmp_path.iterdir()) == []
     assert says in said
     assert not re.search(r"\w=($|[ ;,.])|client\.", said), "that is advice for Python"
 
@@ -92,26 +97,6 @@ def test_a_search_that_may_lack_stocks_says_so(
     assert (ran.code, "read again with a smaller `page_size`" in ran.err) == (Code.OK, True)
     service.choose(pages(stocks(10), repeat_last=True))
     assert "narrow the query" in run("search", "tata").err
-
-
-def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    path = tmp_path / "trades.csv"
-    said = refused(run, Code.FILE, "trades", "-o", path)
-    assert said == f"error: {path}: No space left on device\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:
-    sandbox.fail_next(200, body="<html>Sign in</html>")
-    refused(run, Code.DATA, "trades", "-o", tmp_path / "trades.csv")
-    assert list(tmp_path.iterdir()) == []
 
 
 @needs_modes
@@ -155,53 +140,48 @@ def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
     assert "quantity" in refused(run, Code.DATA, "trades", "--strict")
 
 
+@pytest.mark.parametrize(
+    ("broken", "error", "command", "code", "says"),
+    [
+        ("os.fsync", OSError(28, "No space left on device"), "trades -o book.csv", Code.FILE,
+         "error: book.csv: No space left on device\n"),
+        ("tradingdata.Client.stock", td.ConfigurationError("it is gone"), "stock INFY",
+         Code.CONFIGURATION, "it is gone"),
+        ("tradingdata.cli.app.show_versions", RuntimeError("a wire came loose"), "--version",
+         Code.BUG, "a wire came loose"),
+    ],
+)  # fmt: skip
+def test_what_breaks_inside_is_one_line_and_leaves_no_file(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    broken: str,
+    error: Exception,
+    command: str,
+    code: Code,
+    says: str,
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(broken, fails)
+    assert says in refused(run, code, *command.split())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_library_of_a_format_is_reported_with_its_pip_command(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    said = refused(run, Code.CONFIGURATION, "trades", "-o", tmp_path / "book.xlsx")
+    said = refused(run, Code.CONFIGURATION, "trades", "-o", "book.xlsx")
     assert "writing Excel files needs xlsxwriter" in said
     assert "pip install 'tradingdata[excel]'" in said
-
-
-def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError("a wire came loose")
-
-    monkeypatch.setattr("tradingdata.cli.app.show_versions", broken)
-    assert "a wire came loose" in refused(run, Code.BUG, "--version")
-
-
-def test_only_the_argument_of_a_lookup_is_an_error_of_usage(
-    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def closed(*_: object, **__: object) -> None:
-        raise td.ConfigurationError("the CA file is gone")
-
-    monkeypatch.setattr(td.Client, "stock", closed)
-    assert "is gone" in refused(run, Code.CONFIGURATION, "stock", "INFY")
 
 
 @pytest.mark.parametrize("group", [[], ["archive"]])
 def test_a_group_alone_shows_its_help(run: Run, group: list[str]) -> None:
     assert run(*group) == run(*group, "--help")
-
-
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_may_stop_reading(unbuffered: str) -> None:
-    """The book is larger than what a pipe holds, so that the write meets the closed end."""
-    with start(orders=200) as service:
-        child = command_line.start(
-            *("trades", "--format", "ndjson"),
-            env={**account(service), "PYTHONUNBUFFERED": unbuffered},
-        )
-        with child:
-            assert child.stdout is not None
-            assert child.stderr is not None
-            assert child.stdout.readline().startswith(b"{")
-            child.stdout.close()
-            err = child.stderr.read()
-    assert (child.returncode, err) == (Code.BROKEN_PIPE, b"")
 
 
 def test_a_failed_search_is_resumed_in_python_only() -> None:

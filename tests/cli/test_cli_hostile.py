@@ -88,8 +88,3 @@ def test_check_tells_lost_values_in_no_warning_of_python(service: Service, run: 
     service.script(then=book_reply(rows), path="/api/v1/order/book")
     ran = run("check")
     assert (ran.code, ran.err) == (Code.OK, "")
-
-
-def test_an_order_without_a_status_has_none(service: Service, run: Run) -> None:
-    service.script(then=book_reply([{**orders(1)[0], "status": None}]), path="/api/v1/order/book")
-    assert run("watch", "--polls", "1").text.rstrip().endswith(", none")

@@ -5,19 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from command_line import Run, account, run_here, start
+from command_line import Run, run_here
 from service import Service as Scripted
 from service import book_reply, orders, reply
-from signalling import interrupt
+from tradingdata.cli import watch as watching
 from tradingdata.cli.terminal import Code
 from tradingdata.cli.watch import clock
 from tradingdata.sandbox import Service
@@ -46,9 +45,8 @@ WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
 def test_a_pipe_gets_a_line_a_change_and_a_miss_is_reported(run: Run) -> None:
     ran = run(*WATCH)
     assert ran.code == Code.OK, ran.err
-    kinds = [line.split()[1] for line in ran.text.splitlines()]
-    assert kinds == ["new", "new", "missed", "changed", "gone"]
     lines = ran.text.splitlines()
+    assert [line.split()[1] for line in lines] == ["new", "new", "missed", "changed", "gone"]
     assert "404" in lines[2]
     assert "status Pending -> Success" in lines[3]
     assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
@@ -147,26 +145,25 @@ def test_what_a_crash_kept_from_being_reported_is_reported_after_it(
     assert run(*watched, "--state", state).text == ""
 
 
-def test_a_book_that_was_cleared_before_a_restart_is_not_new_after_it(
-    service: Scripted, run: Run, tmp_path: Path
+ROWS = orders(3, order_no=str, status="Error")
+RESTARTS: list[tuple[list[Any], list[Any], str]] = [
+    ([ROWS, []], [[], [], ROWS], "cleared cleared returned returned returned"),
+    ([[]], [ROWS], "new new new"),
+    ([ROWS], [[ROWS[0] | {"status": "Success"}, *ROWS[1:]]], "changed"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "kinds"), RESTARTS)
+def test_a_restart_goes_on_from_the_state(
+    service: Scripted, run: Run, tmp_path: Path, before: list[Any], after: list[Any], kinds: str
 ) -> None:
+    """What was cleared before it is not new after it; what came to an empty book is."""
     watch = ("watch", "-i", "0.01", "--polls", "2", "--state", tmp_path / "state.json")
-    rows = orders(3, order_no=str, status="Error")
-    service.script(book_reply(rows), then=book_reply([]))
-    assert "cleared" in run(*watch).text
-    service.script(book_reply([]), book_reply([]), then=book_reply(rows))
-    told = [line.split()[1] for line in run(*watch).text.splitlines()]
-    assert told == ["cleared", "returned", "returned", "returned"]
-
-
-def test_orders_of_an_empty_first_book_are_new_after_a_restart(
-    service: Scripted, run: Run, tmp_path: Path
-) -> None:
-    watch = ("watch", "-i", "0.01", "--polls", "1", "--state", tmp_path / "state.json")
-    service.script(then=book_reply([]))
-    assert run(*watch).text == ""
-    service.script(then=book_reply(orders(1, status="Error")))
-    assert [line.split()[1] for line in run(*watch).text.splitlines()] == ["new"]
+    told = []
+    for books in (before, after):
+        service.script(*map(book_reply, books[:-1]), then=book_reply(books[-1]))
+        told += [line.split()[1] for line in run(*watch).text.splitlines()]
+    assert told[len(before[0]) :] == kinds.split()
 
 
 def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
@@ -180,17 +177,10 @@ def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, progra
 def test_a_command_that_hangs_is_stopped(
     run: Run, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
+    assert watching._LONGEST == 30
+    monkeypatch.setattr(watching, "_LONGEST", 0.2)
     ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 3
-
-
-def test_a_command_may_take_half_a_minute(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hanging(*_: object, timeout: float, **options: object) -> None:
-        raise subprocess.TimeoutExpired("x", timeout)
-
-    monkeypatch.setattr("subprocess.run", hanging)
-    assert run(*WATCH, "--on-change", "x").err == "--on-change: stopped after 30 s\n" * 3
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,19 +189,6 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
     soon = dt.datetime.now() + dt.timedelta(seconds=3)
     assert run("watch", "-i", "0.3", "--until", soon.isoformat(sep=" ")).code == Code.OK
     assert dt.datetime.now() >= soon
-
-
-def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
-    child = start("watch", "-i", "0.2", env=account(sandbox))
-    until = time.monotonic() + 20
-    count = len(sandbox.requests)
-    while len(sandbox.requests) < count + 2 and time.monotonic() < until:
-        time.sleep(0.02)
-    interrupt(child)
-    out, err = child.communicate(timeout=100)
-    assert child.returncode == Code.INTERRUPTED
-    assert out.count(b"\n") == 60
-    assert b"Traceback" not in err
 
 
 @pytest.mark.parametrize("tz", ["Asia/Tokyo", None])
