@@ -1,7 +1,11 @@
-// A body decodes if, and only if, simdjson finds it to be JSON and a response of the service; and
-// then to the values that simdjson finds. The differences that are meant are those of the design:
-// numbers of any size, half surrogate pairs and a byte order mark cost a value at most, never the
-// body.
+// A body is JSON if, and only if, simdjson finds it to be; strict refusals are what the issues say,
+// masking is done once and leaves a body's length, and a prefix is incomplete. What the values mean
+// is compared with Python in tests/records/test_decoding.py. The differences that are meant are
+// those of the design: numbers of any size, half surrogate pairs and a byte order mark cost a value
+// at most, never the body.
+#include <simdjson.h>
+
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,14 +14,13 @@
 #include <string_view>
 
 #include "decode/json.hpp"
-#include "oracle.hpp"
 #include "privacy/personal.hpp"
+#include "require.hpp"
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;
 using oracle::require;
-using oracle::Verdict;
 
 namespace {
 
@@ -42,6 +45,39 @@ struct Question {
     }
   }
 };
+
+bool is_surrogate_escape(std::string_view text) {
+  const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+  return text.size() >= 6 && text[1] == 'u' && (text[2] | 0x20) == 'd' && is_hex(text[3]) &&
+         (text[3] >= 'a' || text[3] >= 'A' || text[3] >= '8') && is_hex(text[4]) && is_hex(text[5]);
+}
+
+// The body with what simdjson refuses for its value, not for its grammar, made harmless: digits
+// beyond the second of a run are left out, and surrogates written as escapes become a letter.
+std::string harmless(std::string_view body) {
+  std::string result;
+  bool quoted = false;
+  int run = 0;  // of digits
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    run = !quoted && is_digit(c) ? run + 1 : 0;
+    if (run > 2) continue;
+    if (quoted && c == '\\' && i + 1 < body.size()) {
+      const bool surrogate = is_surrogate_escape(body.substr(i));
+      result += surrogate ? std::string_view("\\u0041") : body.substr(i, 2);
+      i += surrogate ? 5 : 1;
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    result += c;
+  }
+  return result;
+}
+
+bool is_json(simdjson::dom::parser& parser, std::string_view body) {
+  const std::string text = harmless(body);
+  return parser.parse(text).error() == simdjson::SUCCESS;
+}
 
 bool grammar_accepts(std::string_view body) {
   const Buffer bytes(body);
@@ -108,28 +144,19 @@ void check(const Question& question, std::string_view body, simdjson::dom::parse
   const DecodeOptions keep{.keep_personal_data = true};
   const Outcome outcome = question.decode(body, keep);
   const bool sound = grammar_accepts(body);
-  require(sound == oracle::is_json(parser, body), "one takes for JSON what the other does not");
+  require(sound == is_json(parser, body), "one takes for JSON what the other does not");
   if (!sound) {
     require(outcome.error && outcome.error->kind == ErrorKind::decode, "no JSON, and no error");
     require(outcome.error->offset.has_value(), "an error without a place");
     return;
   }
   require(!outcome.error || !outcome.error->incomplete, "a complete body is called incomplete");
-  oracle::Element document;
-  const std::string copy(body);
-  if (parser.parse(copy).get(document) != simdjson::SUCCESS) return;  // numbers or surrogates
-  const Verdict verdict = question.list ? oracle::verdict_of_list(document, question.schema)
-                                        : oracle::verdict_of_book(document, question.schema);
-  const Verdict found = outcome.table                               ? Verdict::book
-                        : outcome.error->kind == ErrorKind::service ? Verdict::service
-                                                                    : Verdict::decode;
-  require(verdict == found, "one takes for a book what the other does not");
-  if (verdict != Verdict::book) return;
-  oracle::compare(question.list ? document : document["data"].value(), *outcome.table);
+  if (!outcome.table) return;
   const bool strict_refuses = question.decode(body, {.strict = true}).error.has_value();
   require(strict_refuses == loses(*outcome.table), "strict is not what the issues say");
   check_masking(question, body, *outcome.table);
-  if (document.is_object() || document.is_array()) check_prefix(question, body);
+  const char last = body[body.find_last_not_of(" \t\r\n")];
+  if (last == '}' || last == ']') check_prefix(question, body);
 }
 
 }  // namespace

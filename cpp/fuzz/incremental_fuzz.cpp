@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oracle.hpp"
+#include "require.hpp"
 #include "support/incremental.hpp"
 #include "support/tokens.hpp"
 #include "table/records.hpp"

@@ -1,4 +1,4 @@
-// Keys in any order, spelling and layout: the same table.
+// The learned order of keys: what is no repetition of it, and what is.
 #include <doctest/doctest.h>
 
 #include "support/bodies.hpp"
@@ -29,71 +29,7 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
-// A record whose keys are in another order, some of them escaped, left out, or beside unknown ones.
-bodies::Record varied(bodies::Record record, std::size_t row, bodies::Random& random) {
-  const auto some = [&](std::size_t of) { return random() % of == 0; };
-  switch (row % 5) {
-    case 0: std::reverse(record.begin(), record.end()); break;
-    case 1: std::shuffle(record.begin(), record.end(), random); break;
-    case 2: std::rotate(record.begin(), record.begin() + 3, record.end()); break;
-    default: break;
-  }
-  if (row % 4 == 1) record.resize(row % record.size());
-  for (auto& [name, value] : record) {
-    if (row % 7 == 6 || some(20)) name = escaped(name);
-  }
-  if (some(2)) record.insert(record.begin(), {"before", "[1]"});
-  if (some(2)) record.emplace_back("after", "\"x\"");
-  for (int i = 0; row == 20 && i < 300; ++i) {
-    record.emplace_back("many" + std::to_string(i), std::to_string(i));
-  }
-  return record;
-}
-
 }  // namespace
-
-TEST_CASE("keys of any order, spelling, layout and number are the same fields") {
-  bodies::Random random(5);
-  for (const Schema* schema : record_schemas) {
-    const auto records = bodies::records(*schema, 60);
-    const auto sent = [&](const auto& made, const bodies::Layout& layout) {
-      return schema->record == "Stock" ? bodies::list(made, layout) : bodies::book(made, layout);
-    };
-    const Decoded expected = decode(*schema, sent(records, bodies::compact));
-    CHECK(expected->issues().empty());
-    for (const bodies::Layout& layout : layouts) {
-      CHECK(contents(*decode(*schema, sent(records, layout))) == contents(*expected));
-      std::vector<bodies::Record> made;
-      for (const bodies::Record& record : records) {
-        made.push_back(varied(record, made.size(), random));
-      }
-      const Decoded table = decode(*schema, sent(made, layout));
-      for (std::int64_t row = 0; row < table->rows(); ++row) {
-        std::size_t known = 0;
-        for (const Field& field : schema->fields) {
-          const auto is_sent = [&](const auto& pair) {
-            return pair.first == field.name || pair.first == escaped(field.name);
-          };
-          const auto& record = made[static_cast<std::size_t>(row)];
-          const bool has_it = std::any_of(record.begin(), record.end(), is_sent);
-          known += has_it ? 1 : 0;
-          CHECK(cell(*table, field.name, row) ==
-                (has_it ? cell(*expected, field.name, row) : "null"));
-        }
-        CHECK(table->extras_of(row).size() == made[static_cast<std::size_t>(row)].size() - known);
-      }
-      for (const Issue& noted : table->issues()) CHECK(noted.problem == Problem::missing);
-    }
-  }
-}
-
-TEST_CASE("an escaped key of the envelope is the same key") {
-  std::string envelope = bodies::body(trade_schema, 2);
-  const std::string expected = contents(*book(envelope));
-  envelope.replace(envelope.find("\"data\""), 6, "\"" + escaped("data") + "\"");
-  envelope.replace(envelope.rfind("\"status\""), 8, "\"" + escaped("status") + "\"");
-  CHECK(contents(*book(envelope)) == expected);
-}
 
 TEST_CASE("a known field that a record has twice is an error, in any order and spelling") {
   const auto records = bodies::records(trade_schema, 3);

@@ -30,43 +30,13 @@ inline std::string digits(Random& random, int count) {
   return text;
 }
 
-template <std::size_t n>
-std::string one_of(Random& random, const std::string_view (&choices)[n]) {
-  return std::string(choices[random() % n]);
-}
-
-// What a text field holds goes by its place, so that one field is alike from record to record.
-inline std::string text_of(int place, Random& random) {
-  constexpr std::string_view codes[] = {"B", "S", "N", "E"};
-  constexpr std::string_view words[] = {"EQ", "EQUITY", "NSE_EQ", "CLIENT", "0"};
-  constexpr std::string_view symbols[] = {"INFY", "TCS", "RELIANCE", "HDFCBANK", "TATAMOTORS"};
-  constexpr std::string_view names[] = {"Infosys Limited", "Tata Consultancy Services",
-                                        "Reliance Industries"};
-  switch (place * 7 % 16) {
-    case 0: return digits(random, 12);
-    case 1: return digits(random, 16);
-    case 2: return one_of(random, names);
-    case 3:
-    case 4: return one_of(random, symbols);
-    case 5: return "";
-    case 6: return digits(random, 3 + static_cast<int>(random() % 3));
-    case 7:
-    case 8:
-    case 9:
-    case 10: return one_of(random, words);
-    default: return one_of(random, codes);
-  }
-}
-
 inline std::string value_of(const Field& field, int place, Random& random) {
   const auto below = [&](unsigned end) { return static_cast<int>(random() % end); };
   char text[48];
   switch (field.kind) {
     case Kind::text:
       if (field.personal()) return in_quotes("ABCDE1234F");
-      if (field.name == "client_id") return in_quotes("CL0001");           // one in a book
-      if (field.name == "trade_no") return in_quotes(digits(random, 12));  // no two alike
-      return in_quotes(text_of(place, random));
+      return in_quotes(digits(random, place % 20));
     case Kind::integer: return std::to_string(1 + below(5000));
     case Kind::number:
       std::snprintf(text, sizeof text, "%d.%0*d", below(5000), 1 + below(2), below(10));
@@ -101,10 +71,6 @@ inline std::string& value(Record& record, std::string_view name) {
   const auto found = std::find_if(record.begin(), record.end(),
                                   [&](const auto& pair) { return pair.first == name; });
   return found != record.end() ? found->second : record.emplace_back(name, "").second;
-}
-
-inline void drop(Record& record, std::string_view name) {
-  std::erase_if(record, [&](const auto& pair) { return pair.first == name; });
 }
 
 // How the JSON is laid out: what comes before a record, before a key, behind a colon, at the ends.
