@@ -53,13 +53,6 @@ class TestSequence:
         else:
             assert book.index(record, *bounds) == expected
 
-    def test_a_number_that_equals_an_integer_is_an_index(self) -> None:
-        class Whole:
-            def __index__(self) -> int:
-                return 3
-
-        assert BOOK[Whole()] == LIST[3]
-
     def test_what_is_no_record_is_in_no_book(self) -> None:
         assert None not in BOOK
         assert td.Order() not in BOOK
@@ -73,10 +66,6 @@ class TestSequence:
         assert isinstance(BOOK, collections.abc.Collection)
         assert isinstance(BOOK, collections.abc.Reversible)
 
-    def test_an_empty_book_is_false(self) -> None:
-        assert not td.TradeBook()
-        assert trade_book(1)
-
     def test_equality_is_by_kind_and_rows(self) -> None:
         same = trade_book(variety=True)
         assert same == BOOK
@@ -87,10 +76,6 @@ class TestSequence:
         assert BOOK != LIST
         assert td.TradeBook() != td.OrderBook()
         assert hash(td.TradeBook()) == hash(BOOK[:0])
-
-    def test_the_rows_in_between_count_in_equality(self) -> None:
-        odd = td.TradeBook([LIST[0], LIST[0], LIST[2]])
-        assert odd != BOOK[:3]
 
     def test_a_copy_is_the_book_itself_as_it_never_changes(self) -> None:
         assert copy.copy(BOOK) is BOOK
@@ -112,11 +97,6 @@ class TestByHand:
         assert td.TradeBook(iter(LIST)) == BOOK
         assert td.TradeBook(BOOK) == BOOK
         assert len(td.StockList([td.Stock(nsesymbol="INFY")])) == 1
-
-    def test_it_has_no_response_and_no_issues(self) -> None:
-        book = td.TradeBook(LIST)
-        assert book.response is None
-        assert book.issues == ()
 
 
 class TestConcat:

@@ -168,21 +168,3 @@ def test_what_a_null_hides_is_not_looked_at() -> None:
     assert book.column("segment") == ["BSE", "BSE"]
     assert book.column("product") == ["BSE", None]
     assert book.column("symbol") == ["EQ", LONG[13:33].decode()]
-
-
-def test_parts_of_batches_and_of_arrays_add_up() -> None:
-    """Each array begins at an offset of its own, and the batch at another one."""
-    values = {
-        "symbol": pa.array(["x", "INFY", None, "TCS", "y"]),
-        "quantity": pa.array([0, 5, None, 7, 9]),
-        "series": pa.array(["x", "EQ", None, "not inline at all", "y"], pa.string_view()),
-        "exchange": pa.array(["x", "NSE", None, "BSE", "y"]).dictionary_encode(),
-        "new": pa.array([True, False, None, True, False]),
-    }
-    arrays = [array.slice(1, 4) for array in values.values()]
-    batch = pa.record_batch(arrays, names=list(values)).slice(1, 2)
-    for table in (batch, pa.Table.from_batches([batch, batch.slice(1), batch.slice(2)])):
-        book = td.TradeBook.from_arrow(table)
-        for name in ("symbol", "quantity", "series", "exchange"):
-            assert book.column(name) == table.column(name).to_pylist()
-        assert [row._extra.get("new") for row in book] == table.column("new").to_pylist()

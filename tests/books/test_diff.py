@@ -32,27 +32,6 @@ def day(count: int = 5, **overrides: Any) -> list[Record]:
     return orders(count, order_no=str, **overrides)
 
 
-def test_orders_behind_one_that_left_are_compared_with_their_own_rows() -> None:
-    """Their quantities are those that other orders had in the same places."""
-    first, second, third = day(3)
-    before = [{**first, "quantity": 5}, {**second, "quantity": 6}, {**third, "quantity": 7}]
-    after = [{**second, "quantity": 5}, {**third, "quantity": 6}]
-    assert reported(book(after).diff(book(before))) == [
-        ("changed", "1", ("quantity",)),
-        ("changed", "2", ("quantity",)),
-        ("gone", "0", ()),
-    ]
-
-
-def test_books_of_the_same_content_have_no_diff() -> None:
-    before, after = day(), day(row_no=lambda i: i + 40, ref_ltp=99.5)
-    for record in after:
-        record |= dict.fromkeys(TIMES, f"{record[ENTERED][:10]} 15:29:59")
-    assert book(after).diff(book(before)) == ()
-    assert reported(book(after).diff(book(before), ignore=["ref_ltp"]))[0][2] == ("row_no",)
-    assert book([]).diff(book([])) == td.OrderBook().diff(td.OrderBook()) == ()
-
-
 def test_every_field_but_times_and_account_numbers_counts() -> None:
     (before,) = day(1)
     other: dict[str, Any] = {"text": "other", "number": -5.5, "date": "2031-01-01"}
@@ -99,11 +78,6 @@ def test_zones_do_not_count_and_the_records_keep_theirs() -> None:
     assert change.order == book(after).localize("Asia/Kolkata")[0]
     assert change.previous == book(before)[0]
     assert book(before).localize("Asia/Kolkata").diff(book(before)) == ()
-
-
-def test_a_masked_book_is_compared_with_one_that_is_not() -> None:
-    records = day(3, **{PERSONAL: "ABCDE1234F"})
-    assert book(records).diff(book(records, keep_personal_data=True)) == ()
 
 
 def test_no_change_shows_an_account_number() -> None:

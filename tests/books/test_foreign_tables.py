@@ -11,7 +11,6 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -60,14 +59,6 @@ def test_our_csv_is_the_book_again_through_any_reader(reader: str) -> None:
     again = read(READERS[reader](book.to_csv()))
     assert without_empty_text(again) == without_empty_text(book)
     assert not [issue for issue in again.issues if issue.lost]
-
-
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("book", [td.TradeBook([td.Trade(symbol="A")]), td.OrderBook([td.Order()])])
-def test_a_csv_with_empty_columns_is_read_through_any_reader(reader: str, book: Any) -> None:
-    """Shares have no expiry: no value says what the column is."""
-    again = read(READERS[reader](book.to_csv()), type(book))
-    assert (again, again.issues) == (book, ())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,24 +129,6 @@ def test_names_map_the_columns_of_a_broker(reader: str) -> None:
     wanted = td.Trade(**dict(zip(names, values, strict=True)), **constants)  # type: ignore[arg-type]
     assert book[0] == wanted
     assert not [issue for issue in book.issues if issue.lost]
-
-
-def test_two_equal_clock_times_stay_two_instants() -> None:
-    """Which of the two an hour at the end of summer time is, a clock does not say."""
-    times = [
-        dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC) + dt.timedelta(hours=h) for h in (0, 1)
-    ]
-    for zone in ("Europe/Berlin", "America/New_York"):
-        array = pa.array(times, pa.timestamp("us", zone))
-        book = read(pa.table({"exch_trade_time": array}))
-        assert [row.exch_trade_time for row in book] == times
-        assert (
-            book.to_arrow()["exch_trade_time"].cast(pa.timestamp("us", "UTC")).to_pylist() == times
-        )
-    berlin = ZoneInfo("Europe/Berlin")
-    assert book[0].exch_trade_time.tzinfo == ZoneInfo("America/New_York")
-    array = pa.array(times[:1], pa.timestamp("us", "Europe/Berlin"))
-    assert read(pa.table({"exch_trade_time": array}))[0].exch_trade_time.tzinfo == berlin
 
 
 def in_zone(*times: str, zone: str = "Asia/Kolkata") -> Any:
@@ -231,27 +204,6 @@ def test_times_with_one_offset_are_kept_wherever_they_are() -> None:
     assert issue[:4] == ("exch_trade_time", "offset from UTC, dropped", 3, 0)
 
 
-def test_all_digits_of_an_unknown_time_are_kept() -> None:
-    """F185"""
-    table = pa.table(
-        {
-            "finer": pa.array([1795166103123456789, -1], pa.timestamp("ns", "UTC")),
-            "before": pa.array([-3_600_000, 0], pa.int64()).view(pa.date64()),
-        }
-    )
-    assert [row._extra for row in read(table)] == [
-        {"finer": "2026-11-20 09:15:03.123456789Z", "before": "1969-12-31 23:00:00"},
-        {"finer": "1969-12-31 23:59:59.999999999Z", "before": "1970-01-01"},
-    ]
-
-
-def test_an_instant_at_an_end_of_the_calendar_is_lost() -> None:
-    times = ["0001-01-01 12:00", "0001-01-02 03:00", "9999-12-31 23:00", "2026-11-20 03:45"]
-    book = read(pa.table({"exch_trade_time": in_zone(*times)}))
-    assert [row.exch_trade_time is None for row in book] == [True, True, True, False]
-    assert sum(i.count for i in book.issues if i.field == "exch_trade_time" and i.lost) == 3
-
-
 def test_records_without_times_are_in_no_zone() -> None:
     """F185"""
     at = dt.datetime(2026, 11, 20, 9, 15, tzinfo=INDIA)
@@ -262,17 +214,6 @@ def test_records_without_times_are_in_no_zone() -> None:
         assert td.concat([td.TradeBook([row]) for row in order]) == book
     with pytest.raises(ValueError, match="different time zones"):
         td.TradeBook([*rows, td.Trade(exch_trade_time=dt.datetime(2026, 11, 20))])
-
-
-def test_times_as_text_do_not_join_times_in_a_zone() -> None:
-    table = pa.table(
-        {
-            "exch_trade_time": pa.array([dt.datetime(2026, 1, 6)], pa.timestamp("us", "UTC")),
-            "last_updated_time": pa.array(["2026-01-06 09:00:00"]),
-        }
-    )
-    with pytest.raises(TypeError, match="another time zone"):
-        td.TradeBook.from_arrow(table)
 
 
 @pytest.mark.parametrize(
@@ -292,8 +233,3 @@ def test_a_value_that_a_column_cannot_hold_is_refused(wrong: dict[str, Any]) -> 
         td.Trade(**wrong)
     assert td.Trade(traded_price=Decimal("1501.05")).traded_price == 1501.05  # type: ignore[arg-type]
     assert td.Trade(exch_trade_time=pd.Timestamp("2026-11-20 10:00")).exch_trade_time
-
-
-def test_json_lines_of_pandas_are_read() -> None:
-    frame = pd.read_json(io.StringIO(json.dumps(SENT[:3])), dtype=False)
-    assert [row.order_no for row in read(frame)] == [row["order_no"] for row in SENT[:3]]

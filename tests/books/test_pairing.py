@@ -107,28 +107,6 @@ def test_many_rows_of_one_key_take_no_longer_than_their_number() -> None:
     assert book(rows[::-1]).diff(book(rows)) == ()
 
 
-def test_rows_in_step_are_compared_with_their_own() -> None:
-    """One new row in front shifts the others; none of them has changed."""
-    rows = [BASE | {"order_no": f"{number}", "price": float(number)} for number in range(5)]
-    first = BASE | {"order_no": "first"}
-    (change,) = book([first, *rows]).diff(book(rows))
-    assert (change.kind, change.order.order_no) == ("new", "first")
-    (change,) = book([rows[1], *rows[2:]]).diff(book(rows))
-    assert (change.kind, change.order.order_no) == ("gone", "0")
-    (change,) = book([*rows[:2], rows[2] | {"price": 9.5}, *rows[3:]]).diff(book(rows))
-    assert (change.kind, change.order.order_no, change.fields) == ("changed", "2", ("price",))
-    replaced = [*rows[:2], first | {"price": 2.0}, rows[3], rows[4] | {"price": 9.5}]
-    changes = book(replaced).diff(book(rows))
-    assert [(change.kind, change.order.order_no) for change in changes] == [
-        ("new", "first"), ("changed", "4"), ("gone", "2"),
-    ]  # fmt: skip
-    swapped = [rows[1] | {"price": rows[0]["price"]}, rows[0] | {"price": rows[1]["price"]}]
-    changes = book([*swapped, *rows[2:]]).diff(book(rows))
-    assert [(change.order.order_no, change.fields) for change in changes] == [
-        ("1", ("price",)), ("0", ("price",)),
-    ]  # fmt: skip
-
-
 def test_orders_of_one_key_are_found_again_after_a_csv_file(tmp_path: Path) -> None:
     """A CSV file has empty text and a missing value as the same cell."""
     texts = {name: "" for name, kind in KINDS.items() if kind == "text" and name not in KEY}

@@ -169,13 +169,6 @@ def test_no_error_about_an_argument_shows_a_number(wrong: str) -> None:
     assert not shows_a_number(str(caught.value))
 
 
-def test_dicts_are_refused_with_what_to_pass() -> None:
-    with pytest.raises(TypeError, match=r"records, not of dict: pass Trade\(\*\*row\) for each"):
-        td.TradeBook(KEPT.to_dicts())  # type: ignore[arg-type]
-    rows = (td.Trade(**row) for row in KEPT.to_dicts())
-    assert td.TradeBook(rows, keep_personal_data=True) == KEPT
-
-
 @pytest.mark.parametrize("name", ["pan_no", "PAN-NO", "x", "symbol"])
 def test_rows_of_any_table_show_no_number(name: str) -> None:
     """A query may give a number any name; what only contains such letters is shown."""
@@ -309,19 +302,8 @@ def test_rows_are_kept_where_the_caller_says_so() -> None:
         td.TradeBook(rows, keep_personal_data="no")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("of ABCDE1234F", "of ABXXXXXX4F"),
-        ("ABCDE1234F, too", "ABXXXXXX4F, too"),
-        ("xABCDE1234F", "xABCDE1234F"),
-        ("ABCDE1234Fx", "ABCDE1234Fx"),
-    ],
-)
-def test_an_account_number_in_text_stands_by_itself(text: str, shown: str) -> None:
-    assert _core.without_account_numbers(text) == shown
-
-
-def test_of_a_longer_account_number_nothing_is_shown() -> None:
-    book = td.TradeBook([td.Trade(pan_no="ABCDE1234FGH")])
-    assert book.column("pan_no") == ["X" * 12]
+def test_dicts_are_refused_with_what_to_pass() -> None:
+    with pytest.raises(TypeError, match=r"records, not of dict: pass Trade\(\*\*row\) for each"):
+        td.TradeBook(KEPT.to_dicts())  # type: ignore[arg-type]
+    rows = (td.Trade(**row) for row in KEPT.to_dicts())
+    assert td.TradeBook(rows, keep_personal_data=True) == KEPT

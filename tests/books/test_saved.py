@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import datetime as dt
 import json
 import os
@@ -141,23 +140,8 @@ class TestRoundTrip:
             book_of("Trade").localize(Nameless()).save(path)
         assert list(path.parent.iterdir()) == []
 
-    def test_a_response_is_pickled_by_itself(self, book: Any) -> None:
-        again = pickle.loads(pickle.dumps(book.response))
-        assert again == book.response == copy.copy(book.response)
-        assert again.content == book.response.content
-        assert hash(again) == hash(book.response)
-
 
 class TestPersonalData:
-    def test_a_masked_book_holds_the_number_nowhere(self, path: Path) -> None:
-        masked = book_of("Trade")
-        masked.save(path)
-        assert PAN.encode() not in path.read_bytes() + pickle.dumps(masked)
-        again = td.TradeBook.load(path, keep_personal_data=True)
-        assert {row.pan_no for row in again} == {MASKED}
-        assert again.response is not None
-        assert again.response.masked
-
     def test_what_was_kept_is_saved_but_loaded_only_where_asked_for(self, path: Path) -> None:
         kept = book_of("Trade", keep=True)
         for one in (kept, kept[::2]):
@@ -170,14 +154,6 @@ class TestPersonalData:
 
 
 class TestRefusals:
-    def test_a_file_is_not_overwritten_unless_asked(self, book: Any, path: Path) -> None:
-        path.write_text("mine")
-        with pytest.raises(FileExistsError, match="overwrite=True"):
-            book.save(path)
-        assert path.read_text() == "mine"
-        book.save(path, overwrite=True)
-        assert type(book).load(path) == book
-
     def test_every_changed_byte_is_noticed(self, path: Path) -> None:
         td.TradeBook.from_json(as_json(envelope(trades(1)))).save(path)
         whole = path.read_bytes()

@@ -338,6 +338,11 @@ def test_chunks_and_slices_mean_the_same() -> None:
             assert quiet(td.TradeBook.from_arrow, pa.table({field: chunks})).issues == (
                 complete.issues
             )
+            # Each array begins at an offset of its own, and the batch at another one.
+            batch = pa.record_batch([array[1:], array[:-1]], [field, "more"]).slice(1, 1)
+            of_parts = quiet(td.TradeBook.from_arrow, batch).to_dicts(extra=True)
+            whole = pa.table({field: array[2:3], "more": array[1:2]})
+            assert of_parts == quiet(td.TradeBook.from_arrow, whole).to_dicts(extra=True)
 
 
 def test_a_field_that_was_unknown_means_what_it_means_in_a_response() -> None:

@@ -20,7 +20,7 @@ from analysis_samples import displayed
 from cases import KEY_OF_C1
 from cases import made as fill
 from golden.samples import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, order, trade
-from tradingdata.display import _labelled, aligned, cell_width, cut, group, instrument_name
+from tradingdata.display import aligned, cell_width, cut, group
 
 DISPLAYS = FOLDER / "displays"
 WIDTHS = (40, 60, 90, 140)
@@ -199,11 +199,6 @@ def test_rows_of_equal_names_are_told_apart_at_any_width(monkeypatch: pytest.Mon
             assert len(set(lines)) == 4, "their numbers are the same"
 
 
-@pytest.mark.parametrize("name", NAMES, ids=str)
-def test_a_derivative_is_named_with_its_expiry_and_strike(name: str | None) -> None:
-    assert instrument_name(NAMES[name]) == name
-
-
 @pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])
 def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
     assert cell_width(f"INFY {text}") == 5 + cell_len(text)
@@ -219,20 +214,6 @@ def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
 )
 def test_a_letter_that_is_kept_keeps_its_marks(text: str, most: int, shown: str) -> None:
     assert cut(text, most) == shown
-
-
-@pytest.mark.parametrize(
-    ("sums", "labelled"),
-    [
-        (["", "5", ""], ["total", "5", ""]),
-        (["5", "", "", "7"], ["5", "total", "", "7"]),
-        (["5", "7"], ["total 5", "7"]),
-    ],
-)
-def test_a_row_of_sums_is_labelled_where_there_is_room(
-    sums: list[str], labelled: list[str]
-) -> None:
-    assert _labelled(sums) == labelled
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import datetime as dt
 import time as wall
 from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,6 @@ import tradingdata as td
 from sandbox_calls import ask, column, orders, trades
 from tradingdata import sandbox
 from tradingdata._util.declarations import BOOK_CALLS
-from tradingdata.sandbox import DEFAULT_DAY
 
 
 @pytest.fixture
@@ -23,12 +21,6 @@ def led() -> Iterator[sandbox.Service]:
     """A day whose clock stays at 09:15 until it is advanced."""
     with sandbox.start(speed=0) as running:
         yield running
-
-
-def test_before_the_first_order_data_is_null(led: sandbox.Service) -> None:
-    assert led.now.time() == time(9, 15)
-    for endpoint in BOOK_CALLS:
-        assert ask(led, endpoint).body == b'{"data":null,"message":"Success","status":"success"}'
 
 
 def test_every_time_is_in_market_hours_and_in_order(led: sandbox.Service) -> None:
@@ -57,15 +49,6 @@ def test_books_only_grow_and_end_as_the_day_that_stands() -> None:
             seen = numbers
         for endpoint in BOOK_CALLS:
             assert ask(led, endpoint).body == ask(done, endpoint).body
-
-
-def test_the_clock_can_go_back_and_the_day_is_the_same_again(led: sandbox.Service) -> None:
-    led.advance_to("11:00")
-    before = ask(led, "order_book").body
-    led.advance_to("14:00")
-    assert ask(led, "order_book").body != before
-    led.advance_to("11:00")
-    assert ask(led, "order_book").body == before
 
 
 def test_the_reference_price_of_a_waiting_order_moves_and_then_rests(led: sandbox.Service) -> None:
@@ -154,30 +137,9 @@ def test_another_service_has_no_simulated_clock() -> None:
     assert before <= received_at(book) <= dt.datetime.now(dt.UTC)
 
 
-@pytest.mark.parametrize("days", [["2026-11-20"], ["2026-11-18", "2026-11-19", "2026-11-20"]])
-def test_an_archive_has_each_simulated_day_under_its_date(tmp_path: Path, days: list[str]) -> None:
-    archive = td.Archive(tmp_path / "books")
-    for day in days:
-        with td.sandbox.start(day=day, orders=30) as service, service.client() as client:
-            archive.fetch(client)
-            orders, trades = client.order_book(), client.trade_book()
-        assert len(archive.orders(day)) == len(orders)
-        assert len(archive.trades(day)) == len(trades)
-    assert len(archive.fetches()) == len(archive.fetches(days[0], days[-1])) == 2 * len(days)
-    assert len(archive.trades()) == len(archive.trades(days[0], days[-1]))
-
-
 def test_a_failure_is_of_the_simulated_day() -> None:
     with td.sandbox.start(orders=20) as service, service.client(attempts=1) as client:
         service.fail_next(500)
         with pytest.raises(td.ServerError) as caught:
             client.trade_book()
     assert caught.value._received_at == CLOSE
-
-
-def test_a_watch_is_at_the_market_time() -> None:
-    with td.sandbox.start(orders=60, speed=600) as service, service.client() as client:
-        updates = client.watch_orders(0.1)
-        moments = [next(updates).at for _ in range(3)]
-    assert moments == sorted(moments)
-    assert {moment.date() for moment in moments} == {DEFAULT_DAY}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import duckdb
@@ -94,27 +94,6 @@ def test_values_are_those_that_json_reads(reader: str, kind: str, part: str) -> 
     assert READERS[reader](expected.book) == {
         name: expected.column(name) for name in expected.kinds
     }
-
-
-class Guarded(td.TradeBook):
-    """A book whose rows nobody may touch."""
-
-    __slots__ = ()
-
-    def __getitem__(self, index: Any) -> Any:
-        raise AssertionError("a row was taken")
-
-    def __iter__(self) -> Iterator[Any]:
-        raise AssertionError("the rows were taken one by one")
-
-
-def test_libraries_take_the_stream_and_not_the_rows() -> None:
-    book = Guarded.from_json(body_of("trade", trades(10)))
-    assert pl.DataFrame(book).shape == (10, len(book.columns))
-    assert pa.table(book).shape == (10, len(book.columns))
-    assert pa.RecordBatchReader.from_stream(book).read_all().num_rows == 10
-    assert query("select count(*) from book", book=book) == [(10,)]
-    assert len(duckdb.from_arrow(book).fetchall()) == 10
 
 
 def test_a_complete_book_is_exported_without_a_copy() -> None:

@@ -134,15 +134,6 @@ def test_a_workbook_runs_no_formula_and_keeps_long_numbers(tmp_path: Path) -> No
         assert (row[1].value, row[1].data_type) == (str(2**60 + 1), "s")
 
 
-def test_a_workbook_has_numbers_as_long_as_it_keeps_each_digit(tmp_path: Path) -> None:
-    path = tmp_path / "book.xlsx"
-    whole = [10**15 - 1, 10**15, 1 - 10**15, -(10**15)]
-    td.TradeBook.from_json(body_of("trade", trades(4, quantity=whole.__getitem__))).to_excel(path)
-    head, *rows = cells(path)
-    at = [cell.value for cell in head].index("quantity")
-    assert [row[at].value for row in rows] == [whole[0], str(whole[1]), whole[2], str(whole[3])]
-
-
 def test_a_workbook_shows_the_wall_clock_of_a_localized_book(tmp_path: Path) -> None:
     expected = sample("trade", 10)
     wanted = ["exch_trade_time", "quantity"]  # a row without any value ends the sheet
@@ -181,9 +172,9 @@ def test_a_workbook_refuses_what_a_sheet_cannot_hold(tmp_path: Path) -> None:
 WRITERS = {"to_csv": "book.csv", "to_parquet": "book.parquet", "to_excel": "book.xlsx"}
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("writer", [*WRITERS, "save"])
 def test_a_file_that_is_there_is_only_replaced_when_asked(writer: str, tmp_path: Path) -> None:
-    path = tmp_path / WRITERS[writer]
+    path = tmp_path / WRITERS.get(writer, "book.json")
     path.write_text("mine")
     write = getattr(sample("trade", 5).book, writer)
     with pytest.raises(FileExistsError, match="overwrite=True"):
@@ -228,6 +219,15 @@ def test_a_file_that_cannot_be_written_leaves_nothing(writer: str, tmp_path: Pat
     with pytest.raises(KeyError, match="no field"):
         write(tmp_path / WRITERS[writer], ["smybol"])
     assert os.listdir(tmp_path) == []
+
+
+def test_a_workbook_has_numbers_as_long_as_it_keeps_each_digit(tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    whole = [10**15 - 1, 10**15, 1 - 10**15, -(10**15)]
+    td.TradeBook.from_json(body_of("trade", trades(4, quantity=whole.__getitem__))).to_excel(path)
+    head, *rows = cells(path)
+    at = [cell.value for cell in head].index("quantity")
+    assert [row[at].value for row in rows] == [whole[0], str(whole[1]), whole[2], str(whole[3])]
 
 
 @pytest.mark.parametrize("writer", WRITERS)

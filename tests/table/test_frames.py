@@ -136,13 +136,6 @@ def test_no_offset_is_asked_for_where_there_is_no_time() -> None:
     ]
 
 
-def test_a_fixed_offset_is_a_zone_too(storage: str) -> None:
-    zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
-    book = sample("trade", 10).book.localize(zone)
-    frame = book.to_pandas(["exch_trade_time"])
-    assert values(frame["exch_trade_time"]) == [row.exch_trade_time for row in book]
-
-
 @pytest.mark.parametrize(
     ("frame", "library", "extra"),
     [

@@ -68,28 +68,6 @@ TRADES: Days = {
         (after({}), ""),
     ],
     **{
-        f"{name} is corrected": [
-            (after({}), "4 fills"),
-            (after({name: value}), f"corrected 0 {name}"),
-            (after({name: value}), ""),
-        ]
-        for name, value in {"quantity": 7, "traded_price": 1.25, "txn_type": "Z"}.items()
-    },
-    "one vanishes, and returns with another quantity": [
-        (after({}), "4 fills"),
-        (OTHERS, "busted 0"),
-        (OTHERS, ""),
-        (after({"quantity": 7}, "last"), "returned 0"),
-    ],
-    "the rest of a cleared book is busted once most are back": [
-        (SIX, "6 fills"),
-        ([], "cleared"),
-        (SIX[:2], ""),
-        (SIX[:4], "busted 4, busted 5"),
-        (SIX[:4], ""),
-        (SIX, "returned 4, returned 5"),
-    ],
-    **{
         f"two of one number differ in {name}": [
             ([TRADE], "1 fills"),
             ([TRADE, TRADE | {name: "other"}], "1 fills"),

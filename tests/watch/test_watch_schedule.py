@@ -19,15 +19,12 @@ from watch.watching import Clock, Polls, order_book, some_orders, until_over, wa
 EMPTY = order_book([])
 
 
-def times(
-    *responses: Any, interval: float = 5.0, reader: Callable[[Clock], object] = id
-) -> list[float]:
-    """When the polls begin, in seconds after the first; `reader` is what the loop's body does."""
+def times(*responses: Any, interval: float = 5.0) -> list[float]:
+    """When the polls begin, in seconds after the first."""
     clock = Clock()
     timed = [partial(one, clock) if callable(one) else one for one in responses]
     polls = Polls(timed, clock)
-    for _ in until_over(watched(polls, KnownOrders((), None), clock, interval)):
-        reader(clock)
+    list(until_over(watched(polls, KnownOrders((), None), clock, interval)))
     return [at - polls.at[0] for at in polls.at]
 
 
@@ -68,10 +65,6 @@ def test_polls_keep_to_the_grid_and_wait_as_asked(
     """Of refusals without a time, each waits twice as long, up to a minute or the interval."""
     monkeypatch.setattr("tradingdata.watch.polling._JITTER", 0.0)
     assert times(*responses, interval=interval) == expected
-
-
-def test_a_slow_reader_does_not_shift_the_grid() -> None:
-    assert times(*[EMPTY] * 3, reader=lambda clock: clock.sleep(7)) == [0, 10, 20, 30]
 
 
 def test_polls_do_not_drift() -> None:
