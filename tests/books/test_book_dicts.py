@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import tradingdata as td
-from sample_books import BOOK, LIST
 from service import as_json, envelope, trades
 
 
@@ -24,12 +23,6 @@ class TestPlainPython:
         assert book.to_dict(["symbol"], extra=True)["b"] == [None, [1], None, [3]]
         assert book[:1].extra_fields == ("a",)
         assert list(book[:1].to_dict(["symbol"], extra=True)) == ["symbol", "a"]
-
-    def test_dicts_are_their_own(self) -> None:
-        first, second = BOOK.to_dicts()[:2]
-        first.clear()
-        assert second == LIST[1]._asdict()
-        assert BOOK.to_dicts()[0] == LIST[0]._asdict()
 
 
 class TestJson:

@@ -124,16 +124,3 @@ def test_a_run_that_does_not_use_it_imports_nothing(
             assert [name for name in sys.modules if name.split(".")[0] == "tradingdata"] == []
         """,
     )
-
-
-def test_it_is_listed_and_can_be_switched_off(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed = pytester.runpytest_subprocess("--fixtures")
-    listed.stdout.fnmatch_lines(["*tradingdata_client*"])
-    pytester.makepyfile("def test_one(tradingdata_client): pass")
-    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    monkeypatch.delenv("PYTEST_PLUGINS")
-    off = pytester.runpytest_subprocess("-p", "no:tradingdata")
-    off.assert_outcomes(errors=1)
-    off.stdout.fnmatch_lines(["*fixture 'tradingdata_client' not found*"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 
 import tradingdata as td
 from pandas_dtypes import TEXT
-from worlds.records import BOOKS, KINDS, UNKNOWN, Sample, empty, of_kind, sample
+from worlds.records import BOOKS, KINDS, Sample, empty, of_kind, sample
 
 PANDAS = {
     "string": TEXT,
@@ -71,19 +70,6 @@ def test_pandas_holds_the_values_that_json_reads(kind: str, storage: str) -> Non
     check(expected.book.to_pandas(), expected)
     check(expected.book[11:60].to_pandas(), expected.part(slice(11, 60)))
     check(expected.book[::-9].to_pandas(), expected.part(slice(None, None, -9)))
-
-
-def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:
-    expected = sample("stock", 40)
-    book = expected.book
-    frame = book.to_pandas(["isin"], extra=True)
-    assert list(frame.columns) == ["isin", "extra"]
-    assert str(frame["extra"].dtype) == TEXT
-    found = [value and json.loads(value)[UNKNOWN] for value in values(frame["extra"])]
-    assert found == expected.unknown()
-    assert book.to_polars(["isin"], extra=True)["extra"].to_list() == values(frame["extra"])
-    assert "extra" not in book.to_pandas().columns
-    assert values(book[1:3].to_pandas(extra=True)["extra"]) == [None, None]
 
 
 def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:

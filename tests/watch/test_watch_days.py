@@ -13,8 +13,6 @@ import tradingdata as td
 from tradingdata import _core
 from tradingdata.watch.updates import KnownOrders
 from watch.watching import (
-    Clock,
-    Polls,
     Record,
     order_book,
     order_updates,
@@ -22,8 +20,6 @@ from watch.watching import (
     some_trades,
     trade_book,
     trade_updates,
-    until_over,
-    watched,
 )
 
 (ORDER,), (TRADE,) = some_orders(1), some_trades(1)
@@ -194,18 +190,6 @@ def test_what_was_known_before_the_watch_is_not_new(zone: str | None) -> None:
     for updates, wrong in ((order_updates, td.TradeBook()), (trade_updates, td.OrderBook())):
         with pytest.raises(TypeError, match="previous= takes type"):
             updates(previous=wrong)
-
-
-@pytest.mark.parametrize("bad", [[], FULL[1:], FULL[:2]], ids=len)
-def test_a_response_that_lacks_orders_is_asked_for_again(bad: list[Record]) -> None:
-    """An empty, null or partial book for one response leaves no trace."""
-    clock = Clock()
-    full = order_book(FULL)
-    polls = Polls([full, order_book(bad), full, full], clock, confirms=False)
-    updates = list(until_over(watched(polls, KnownOrders((), None), clock)))
-    assert [len(update.orders) for update in updates] == [6, 6, 6]
-    assert [said(update) for update in updates[1:]] == ["", ""]
-    assert [at - polls.at[0] for at in polls.at] == [0, 5, 6, 10, 15]
 
 
 def test_an_order_that_was_absent_for_a_day_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
