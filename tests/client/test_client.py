@@ -60,18 +60,6 @@ def test_a_repr_shows_where_and_who_but_no_token(kind: Any) -> None:
     assert repr(kind(url, access_token=lambda: TOKEN)) == f"<{name} {url}, with a token>"
 
 
-def test_the_access_token_is_assigned_and_never_read(service: Service) -> None:
-    service.script(good_book(), good_book())
-    with td.Client(service.base_url, access_token="first-token") as client:
-        client.trade_book()
-        client.access_token = "second-token"
-        client.trade_book()
-        with pytest.raises(AttributeError, match="can be assigned, not read"):
-            _ = client.access_token
-    tokens = [request.header("authorization") for request in service.requests]
-    assert tokens == ["Bearer first-token", "Bearer second-token"]
-
-
 class TestClose:
     """Twice, use after it, during a call, in any order."""
 

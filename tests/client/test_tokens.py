@@ -65,26 +65,16 @@ def test_a_refusal_asks_once_and_sends_once_more(
 
 @both
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
-def test_the_same_token_again_is_not_sent_again(
-    call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
+@pytest.mark.parametrize("fixed", [True, False], ids=["text", "a function that has no other"])
+def test_a_token_that_was_refused_is_sent_once(
+    call: Any, refusal: Behaviour, kind: type[td.TradingDataError], fixed: bool
 ) -> None:
     source = Source(last=1)
     with served(then=refusal) as service:
         with pytest.raises(kind):
-            call(service.base_url, access_token=source)
+            call(service.base_url, access_token="token-1" if fixed else source)
         assert len(service.requests) == 1
-    assert source.asked == 2
-
-
-@both
-@pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
-def test_a_fixed_token_is_sent_once(
-    call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
-) -> None:
-    with served(then=refusal) as service:
-        with pytest.raises(kind):
-            call(service.base_url, access_token="token-1")
-        assert len(service.requests) == 1
+    assert source.asked == (0 if fixed else 2)
 
 
 @both
@@ -109,6 +99,8 @@ def test_assignment_replaces_a_dead_token_and_a_function(service: Service) -> No
         assert source.asked == 2
         client.access_token = lambda: "fresh"
         assert len(client.trade_book()) == 3
+        with pytest.raises(AttributeError, match="can be assigned, not read"):
+            _ = client.access_token
 
 
 @both

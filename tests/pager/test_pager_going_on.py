@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import threading
 import time
@@ -17,7 +16,6 @@ import pytest
 import tradingdata as td
 from searching import codes, listing, pages_asked
 from service import Service, hold, html_reply, pages, reply, stall, stocks
-from systems import WINDOWS
 
 ROWS = stocks(25)
 
@@ -160,31 +158,6 @@ class TestInterruptions:
 
         asyncio.run(main())
         assert pages_asked(service).count(3) == 1, "the request goes on"
-
-    @pytest.mark.skipif(WINDOWS, reason="no interval timers")
-    @pytest.mark.parametrize("prefetch", [0, 1, 4])
-    def test_a_signal_handler_that_raises(
-        self, client: td.Client, gate: threading.Event, prefetch: int
-    ) -> None:
-        class Interrupted(BaseException):
-            pass
-
-        def interrupt(*_: object) -> None:
-            raise Interrupted
-
-        before = signal.signal(signal.SIGALRM, interrupt)
-        try:
-            reader = client.search("x", page_size=5, prefetch=prefetch).pages()
-            found = rest_of([next(reader), next(reader)])
-            for _ in range(3):
-                signal.setitimer(signal.ITIMER_REAL, 0.03)
-                with pytest.raises(Interrupted):
-                    next(reader)
-            gate.set()
-            assert found + rest_of(reader) == codes(ROWS)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
 
     @pytest.mark.parametrize("way", ["pages", "__iter__"])
     def test_an_interrupt_wherever_python_handles_signals_loses_no_row(

@@ -179,17 +179,21 @@ print(*said, book[0]["new"], hasattr(book[0], "nothing"))
     assert out == "deadline [1] False\n"
 
 
-def test_a_second_copy_of_the_package_shares_the_errors(service: Service) -> None:
+def test_a_second_copy_of_the_package_shares_errors_and_rows(service: Service) -> None:
     service.choose(lambda request: good_book())
     code = """
 from unittest import mock
-first = td
+def row():
+    from tradingdata.table.rows import restored_rows
+    return restored_rows(("Row", [("a", "text", "")]), [["INFY"]], None)[0]
+first, first_row = td, row()
 for name in [name for name in sys.modules if name.startswith("tradingdata")]:
     del sys.modules[name]
 with mock.patch.dict("sys.modules"):
     import tradingdata as second
 import tradingdata as third
 assert first is not second is not third
+assert type(row()) is type(first_row) and row() == first_row
 for copy in (first, second, third):
     try:
         copy.Client(sys.argv[1]).trade_book()

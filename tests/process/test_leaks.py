@@ -25,26 +25,6 @@ def holds_secret(text: str) -> bool:
     return any(form in text for form in FORMS)
 
 
-@pytest.mark.parametrize("where", ["function", "refresh", "token_file"])
-def test_a_token_function_s_token_is_not_shown_either(
-    where: str, tmp_path: Path, log: io.StringIO
-) -> None:
-    file = tmp_path / "token"
-    file.write_text(SECRET)
-    responses = iter([SECRET, SECRET + "2", SECRET + "3"])
-    source = {"function": lambda: SECRET, "refresh": lambda: next(responses)}.get(
-        where, td.token_file(file)
-    )
-    with Service() as service, td.Client(service.base_url, access_token=source) as client:
-        # The service repeats the token of the very request that it refuses.
-        service.choose(
-            lambda request: s.reply(401, f"Bad {request.header('authorization')}".encode())
-        )
-        with pytest.raises(td.StatusError) as caught:
-            client.trade_book()
-    assert not holds_secret(said_by(caught.value) + log.getvalue())
-
-
 def assigned(client: td.Client) -> None:
     client.access_token = SECRET
     client.access_token = "fresh-token-1"

@@ -40,13 +40,6 @@ def resident_kilobytes() -> int:
 
 
 class TestOwnership:
-    def test_a_row_outlives_its_book(self) -> None:
-        book = make()
-        rows, expected = list(book), book.to_dicts(extra=True)
-        del book
-        gc.collect()
-        assert [row._asdict(extra=True) for row in rows] == expected
-
     def test_an_iteration_goes_on_after_its_book(self) -> None:
         book = make()
         symbols = [row.symbol for row in book]

@@ -159,20 +159,6 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()))
     assert run_child(code, service.base_url).splitlines() == ["3", "3"]
 
 
-def test_rows_of_a_second_copy_of_the_package_are_of_the_same_types() -> None:
-    code = """
-def row():
-    from tradingdata.table.rows import restored_rows
-    return restored_rows(("Row", [("a", "text", "")]), [["INFY"]], None)[0]
-first = row()
-for name in [name for name in sys.modules if name.startswith("tradingdata")]:
-    del sys.modules[name]
-second = row()
-print(type(first) is type(second), first == second)
-"""
-    assert run_child(code) == "True True\n"
-
-
 def test_collected_in_any_order_at_exit(service: Service) -> None:
     service.script(then=good_book())
     code = """

@@ -214,13 +214,6 @@ def test_cookies_and_security_headers_change_nothing(service: Service) -> None:
     assert first.raw == second.raw
 
 
-def test_bytes_after_a_response_do_not_poison_the_next(service: Service) -> None:
-    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + s.EMPTY_BOOK
-    service.script(s.extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        assert [len(client.trade_book()) for _ in range(3)] == [3, 5, 5]
-
-
 def test_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(service: Service) -> None:
     service.script(good_book(), s.stall())
     with td.Client(service.base_url, access_token=TOKEN) as client:

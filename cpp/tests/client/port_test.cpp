@@ -18,10 +18,6 @@ using namespace calling;
 
 namespace {
 
-bool signalled(const Worker& worker, milliseconds patience) {
-  return platform::readable(static_cast<platform::Socket>(worker.notification_fd()), patience);
-}
-
 // Responds to nothing.
 class NeverTransport final : public Transport {
  public:
@@ -52,19 +48,6 @@ void receive_many(Port& port, Client& client, const std::function<Events()>& tak
 }
 
 }  // namespace
-
-TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
-          doctest::skip(!platform::watches_descriptors)) {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  Worker worker(client);
-  CHECK_FALSE(signalled(worker, milliseconds(0)));
-  receive_many(worker, *client, [&] {
-    REQUIRE(signalled(worker, milliseconds(5000)));
-    return worker.wait(milliseconds(0));
-  });
-  CHECK_FALSE(signalled(worker, milliseconds(0)));
-}
 
 TEST_CASE("many calls in flight arrive for a thread that waits, until the worker is closed") {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
@@ -220,13 +203,4 @@ TEST_CASE("a worker loses no call whichever allocation fails on its thread") {
     hooked.worker->close();
   }
   CHECK(failures > 20);
-}
-
-TEST_CASE("closing a worker ends the calls that it has, and refuses others") {
-  HookedWorker hooked;
-  hooked.open();
-  hooked.submit();
-  hooked.worker->close();
-  CHECK(hooked.outcomes(1).size() == 1);
-  CHECK_THROWS_AS(hooked.submit(), Error);
 }

@@ -139,19 +139,6 @@ TEST_CASE("a rate limit of nonsense is refused") {
 
 using namespace scripted;
 
-TEST_CASE("a response is returned with its facts") {
-  Bench bench;
-  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
-  const Outcome outcome = bench.run(bench.call());
-  CHECK(text(outcome) == "good");
-  CHECK(outcome.status_code == 200);
-  CHECK(outcome.attempts == 1);
-  CHECK(outcome.elapsed == doctest::Approx(0.010));
-  CHECK(outcome.received_at == bench.world.wall_micros);
-  CHECK(!outcome.served_at);
-  CHECK(bench.engine->idle());
-}
-
 TEST_CASE("a response has the time of the service's clock") {
   Bench bench;
   const char* date = nullptr;
@@ -207,40 +194,6 @@ TEST_CASE("statuses that may pass are retried") {
       return number == 0 ? response(status, "") : response(200, "good");
     };
     CHECK(bench.run(bench.call()).attempts == 2);
-  }
-}
-
-TEST_CASE("transport failures are retried always, once or never") {
-  for (const auto& [retry, attempts] :
-       {std::pair(Retry::always, 4), std::pair(Retry::once, 2), std::pair(Retry::never, 1)}) {
-    Bench bench;
-    bench.script.reply = [wanted = retry](const Request&, int) {
-      return failure(ErrorKind::connect, wanted);
-    };
-    const Error error = bench.fail(bench.call());
-    CHECK(error.attempts == attempts);
-    CHECK(error.retryable == (retry != Retry::never));
-    CHECK(error.kind == ErrorKind::connect);
-  }
-}
-
-TEST_CASE("a document that ends too early is a cut response") {
-  for (const bool incomplete : {true, false}) {
-    Bench bench;
-    bench.script.reply = [&](const Request&, int) { return response(200, "[1,"); };
-    Call call = bench.call();
-    Error refusal(ErrorKind::decode, "the document ends too early at byte 3");
-    refusal.incomplete = incomplete;
-    refusal.offset = 3;
-    refusal.body = "[1,";
-    refuse_all(call, refusal);
-    const Error error = bench.fail(std::move(call));
-    CHECK(error.kind == (incomplete ? ErrorKind::transport : ErrorKind::decode));
-    CHECK(error.attempts == (incomplete ? 4 : 1));
-    CHECK(error.retryable == incomplete);
-    CHECK(std::string(error.what()).find("byte 3") != std::string::npos);
-    CHECK(error.offset == 3);
-    CHECK(error.body == "[1,");
   }
 }
 

@@ -63,17 +63,6 @@ TEST_CASE("a refusal has the headers that matter to it") {
   CHECK(limited.receiver.response().limits);
 }
 
-TEST_CASE("a response without a head is a cut one") {
-  Receiver receiver;
-  receiver.start(1000);
-  CHECK(receiver.header_line("HTTP/1.1 200 OK\r\n"));
-  CHECK_FALSE(receiver.lines_ended());
-  const std::optional<Failure> failure = receiver.finish();
-  REQUIRE(failure);
-  CHECK(failure->retry == Retry::always);
-  CHECK(failure->message == "incomplete response: its head ends too early");
-}
-
 TEST_CASE("the lines of heads and trailers have a limit") {
   Receiver receiver;
   receiver.start(1000);

@@ -9,16 +9,11 @@
 #else
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #endif
 
-#include <chrono>
-
 namespace platform {
-
-using std::chrono::milliseconds;
 
 #ifdef _WIN32
 
@@ -28,8 +23,6 @@ using AddressLength = int;
 constexpr Socket no_socket = INVALID_SOCKET;
 constexpr int send_flags = 0;
 constexpr int both_ways = SD_BOTH;
-
-constexpr bool watches_descriptors = false;  // Windows' event loops watch sockets only
 
 inline Socket open_socket() {
   static const int started = [] {
@@ -54,11 +47,6 @@ inline void end_accept(Socket& listener) {
   listener = no_socket;
 }
 
-inline bool readable(Socket socket, milliseconds patience) {
-  WSAPOLLFD entry{socket, POLLIN, 0};
-  return ::WSAPoll(&entry, 1, static_cast<int>(patience.count())) > 0;
-}
-
 #else
 
 using Socket = int;
@@ -67,8 +55,6 @@ using AddressLength = socklen_t;
 constexpr Socket no_socket = -1;
 constexpr int send_flags = MSG_NOSIGNAL;
 constexpr int both_ways = SHUT_RDWR;
-
-constexpr bool watches_descriptors = true;
 
 inline Socket open_socket() {
   return ::socket(AF_INET, SOCK_STREAM, 0);
@@ -80,11 +66,6 @@ inline void close_socket(Socket socket) {
 
 inline void end_accept(Socket& listener) {
   ::shutdown(listener, SHUT_RDWR);
-}
-
-inline bool readable(Socket socket, milliseconds patience) {
-  pollfd entry{socket, POLLIN, 0};
-  return ::poll(&entry, 1, static_cast<int>(patience.count())) > 0;
 }
 
 #endif
