@@ -22,7 +22,8 @@ COMPARISONS = {
     "": operator.eq,
     **{f"__{name}": getattr(operator, name) for name in ("ne", "lt", "le", "gt", "ge")},
 }
-EARLY = td.Trade(exch_trade_time=dt.datetime(1969, 3, 1, 23, 59))  # a negative number in its column
+# A negative number in its column.
+EARLY = td.Trade(exch_trade_time=dt.datetime(1969, 3, 1, 23, 59, 58))
 ROWS = [*LIST[:3], td.Trade(order_no="nothing else"), EARLY, *LIST[3:]]
 FIELDS = ["symbol", "lot_size", "quantity", "traded_price", "expiry_date", "exch_trade_time"]
 
@@ -76,6 +77,8 @@ def written(bound: Any, form: str) -> Any:
 
 @example([("quantity", "__ne", 1)], slice(None), "value")  # of a missing value, and of an early one
 @example([("exch_trade_time", "__gt", dt.time(20))], slice(None), "value")
+@example([("exch_trade_time", "", {dt.time(23, 59, 58)})], slice(None), "text")
+@example([("exch_trade_time", "", EARLY.exch_trade_time)], slice(None), "ISO text")
 @given(
     st.lists(conditions(), max_size=2, unique_by=lambda one: one[:2]),
     SLICES,
