@@ -10,7 +10,6 @@ difference.
 from __future__ import annotations
 
 import copy
-import csv
 import dataclasses
 import inspect
 import io
@@ -119,35 +118,11 @@ def _is_table(value: Any) -> bool:
     return hasattr(value, "to_dicts")
 
 
-def read_json(value: Any) -> None:
-    written = json.dumps(value, default=lambda x: x._asdict() if _is_row(x) else str(x))
-    if _is_row(value):
-        _equal(list(json.loads(written)), list(value._asdict()))
-
-
-def read_csv(value: Any) -> None:
-    written = io.StringIO()
-    rows = value.to_dicts() if _is_table(value) else [value._asdict()]
-    writer = csv.DictWriter(written, value.columns if _is_table(value) else rows[0])
-    writer.writeheader()
-    writer.writerows(rows)
-    written.seek(0)
-    _equal(len(list(csv.DictReader(written))), len(rows))
-
-
 def read_dataclasses(value: Any) -> None:
     _equal(dataclasses.asdict(value), value._asdict())
     _equal(dataclasses.astuple(value), tuple(value._asdict().values()))
     if not value._extra:
         _equal(dataclasses.replace(value), value)
-
-
-def read_attrs(value: Any) -> None:
-    import attrs
-
-    holder = attrs.make_class("Holder", ["value"])
-    _equal(attrs.asdict(holder(value)), {"value": value})
-    _equal(attrs.evolve(holder(None), value=value), holder(value))
 
 
 def read_orjson(value: Any) -> None:
@@ -262,12 +237,6 @@ def read_copy(value: Any) -> None:
 def read_pickle(value: Any) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         _same(pickle.loads(pickle.dumps(value, protocol)), value)
-
-
-def read_cloudpickle(value: Any) -> None:
-    import cloudpickle
-
-    _same(pickle.loads(cloudpickle.dumps(value)), value)
 
 
 def read_joblib(value: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import pickle
 from pathlib import Path
@@ -13,13 +12,12 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, good_book
-from service import Service, as_json, book_reply, envelope, trades
+from service import Service, as_json, envelope, trades
 from tradingdata import _core
 
 # The tests of a wheel run without libraries of frames.
-duckdb = pytest.importorskip("duckdb")
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
+pytest.importorskip("pandas")
+pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
 KINDS: list[Any] = [
@@ -111,19 +109,6 @@ def test_keys_of_saved_local_fields_mean_nothing_in_a_response() -> None:
         assert (row.account, row._extra) == (None, {name: "x"})
 
 
-def test_other_software_sees_it() -> None:
-    book = labelled("a", "b")
-    assert [field.name for field in dataclasses.fields(td.Trade)][-1] == "account"
-    assert dataclasses.asdict(book[0])["account"] == "a"
-    assert dataclasses.replace(book[0], account="c").account == "c"
-    query = "SELECT DISTINCT account FROM book ORDER BY 1"
-    assert duckdb.connect().execute(query).fetchall() == [("a",), ("b",)]
-    assert pl.DataFrame(book)["account"].unique().sort().to_list() == ["a", "b"]
-    assert sorted(book.to_pandas().groupby("account").groups) == ["a", "b"]
-    assert isinstance(book.to_pandas()["account"].dtype, pd.StringDtype)
-    assert book.to_csv().splitlines()[1].endswith(",a")
-
-
 def test_filter_sort_and_equality_use_it() -> None:
     book = labelled("b", "a")
     assert {trade.account for trade in book.filter(account="a")} == {"a"}
@@ -132,12 +117,6 @@ def test_filter_sort_and_equality_use_it() -> None:
     assert book[0] != book[2]
     assert book[0] == book[2]._replace(account="b")
     assert len({book[0], book[2]}) == 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_is_part_of_the_identity_of_a_record(kind: Any) -> None:
-    record = next(each for each in _core.records() if each["book"] == kind.__name__)
-    assert record["identity"][-1] == "account"
 
 
 def test_displays_have_a_column_only_where_it_tells_rows_apart() -> None:
@@ -163,9 +142,3 @@ def test_a_label_is_text(wrong: Any) -> None:
         td.TradeBook.from_json(as_json(envelope([])), account=wrong)
     with pytest.raises(TypeError, match="account"):
         td.Trade(account=wrong)
-
-
-def test_an_empty_response_has_no_rows_to_label(service: Service) -> None:
-    service.script(then=book_reply([]))
-    client = td.Client(service.base_url, access_token=TOKEN, account="desk1")
-    assert len(client.trade_book()) == 0

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -123,21 +122,3 @@ static_assert(!std::is_copy_constructible_v<TableBuilder>);
 template <typename T>
 concept BuildsTwice = requires(T& builder) { builder.build(); };
 static_assert(!BuildsTwice<TableBuilder>);
-
-TEST_CASE("an identity begins with the number of its record, and no field is in it twice") {
-  for (const Record& record : records) {
-    const auto identity = record.schema->identity;
-    REQUIRE(!identity.empty());
-    CHECK(record.schema->field(identity[0]).kind == Kind::text);
-    CHECK(std::set<int>(identity.begin(), identity.end()).size() == identity.size());
-  }
-}
-
-TEST_CASE("legs, child legs, clients and accounts have orders of one number") {
-  const auto identity = order_schema.identity;
-  for (const char* name : {"leg_no", "child_leg_unq_id", "client_id", "account"}) {
-    CHECK(std::ranges::find(identity, order_schema.find(name)) != identity.end());
-  }
-  const auto trade = trade_schema.identity;
-  CHECK(std::ranges::find(trade, trade_schema["order_no"]) != trade.end());
-}
