@@ -20,6 +20,9 @@ def test_a_price_that_matches_nothing_is_named() -> None:
     assert "without a price: 1" in " ".join(repr(day).split())
     closes = {"43210": 130.0, "1": 5.0}  # as a list of all closing prices has them
     assert problems(td.day_pnl(trades, prices=closes)) == []
+    other = made(2, "B", 1, 100, "20 10:00", security_id="9")
+    day = unwarned(lambda: td.day_pnl(td.TradeBook([*trades, other]), prices=closes))
+    assert [day.net, day.unrealised, *day.column("net")] == [None, None, 300.0, None]
 
 
 def test_a_sale_without_an_opening_is_in_the_heading_of_the_day() -> None:
@@ -37,6 +40,9 @@ def test_a_day_before_all_that_is_known_is_an_error() -> None:
     with pytest.warns(td.DataWarning, match="no trades on the day: 1 .none on 2026-11-21; the"):
         day = td.day_pnl(trades, day="2026-11-21", prices={"43210": 101.0})
     assert (day.unrealised, problems(day)) == (10.0, ["no trades on the day"])
+    for calculate in (td.realised_pnl, td.positions):
+        with pytest.warns(td.DataWarning, match="none on 2026-11-21; the"):
+            calculate(trades, day="2026-11-21")
 
 
 def test_a_price_of_zero_is_an_issue() -> None:
