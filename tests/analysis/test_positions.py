@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import DAY, at, book, paise, trade, trades
+from analysis_samples import DAY, at, book, trade
 from tradingdata.analysis.keys import REQUIRED
 
 pytestmark = [
@@ -42,16 +42,6 @@ def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
     ]
     found = td.positions(book(trade(9, "B", 1, 1.0), *made, *expiries))
     assert [row.buy_quantity for row in found] == [1] * 8
-
-
-@given(trades())
-def test_quantity_and_cash_are_conserved(made: list[td.Trade]) -> None:
-    found = td.positions(td.TradeBook(made))
-    net = sum((1 if row.txn_type == "B" else -1) * (row.quantity or 0) for row in made)
-    cash = sum((-1 if row.txn_type == "B" else 1) * paise(row.trade_value or 0) for row in made)
-    assert sum(row.net_quantity for row in found) == net
-    assert sum(paise(row.net_cash) for row in found) == cash
-    assert sum(row.trades for row in found) == len(made)
 
 
 @given(st.lists(st.floats(-1e12, 1e12).map(lambda value: round(value, 4)), min_size=1))

@@ -7,11 +7,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TIME, TRADE, at, book, on_day, paise, trade, trades
+from analysis_samples import TIME, TRADE, at, book, trade
 from tradingdata.analysis.keys import REQUIRED
 from tradingdata.analysis.results import ATTRIBUTES
 
@@ -41,30 +39,6 @@ def test_what_pandas_does_not_have_is_nothing_in_a_lot() -> None:
     assert td.realised_pnl(book(), [lot]) == td.realised_pnl(book(), [LOT])
     with pytest.raises(ValueError, match="lot 0 has no quantity"):
         td.realised_pnl(book(), [{**LOT, "quantity": pandas.NA}])
-
-
-@given(trades(), st.booleans())
-def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade], shorts: bool) -> None:
-    """Each part is a difference of two rounded shares of a fill's value."""
-    values = {row.trade_no: (row.quantity or 0, paise(row.trade_value or 0)) for row in made}
-    for part in td.realised_pnl(td.TradeBook(made), shorts=shorts).matches:
-        for number, amount in ((part.buy_trade_no, part.cost), (part.sell_trade_no, part.proceeds)):
-            quantity, value = values[number]
-            assert abs(paise(amount) * quantity - value * part.quantity) <= quantity
-
-
-@given(trades(whole_prices=True), trades(whole_prices=True), st.booleans())
-def test_day_by_day_is_the_same_as_all_at_once(
-    monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool
-) -> None:
-    moved = on_day(tuesday, 1)
-    at_once = td.realised_pnl(td.TradeBook([*monday, *moved]), shorts=shorts)
-    first = td.realised_pnl(td.TradeBook(monday), shorts=shorts)
-    second = td.realised_pnl(td.TradeBook(moved), first.open_lots, shorts=shorts)
-    assert paise(first.realised) + paise(second.realised) == paise(at_once.realised)
-    # A key's lots stand together, and which key came first may differ.
-    left = sorted(map(repr, at_once.open_lots))
-    assert sorted(map(repr, second.open_lots)) == left
 
 
 def test_times_keep_their_zone() -> None:

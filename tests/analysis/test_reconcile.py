@@ -11,7 +11,6 @@ from analysis_samples import DAY, TIME, at, book, order, trade
 from cases import ENTERED
 from tradingdata import sandbox
 from tradingdata.analysis.inputs import UPDATED
-from tradingdata.analysis.keys import ORDER_COLUMNS
 
 
 def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:
@@ -80,16 +79,6 @@ def test_the_tolerance_can_be_chosen() -> None:
         td.reconcile(*books, tolerance="1")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "lost", [{"quantity": None}, {"trade_value": None}], ids=["quantity", "value"]
-)
-def test_a_missing_value_is_reported_and_no_zero(lost: dict[str, None]) -> None:
-    trades = book(trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="2")._replace(**lost))
-    (row,) = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), trades)
-    assert row.finding == "value missing"
-    assert row.trades_average is None
-
-
 def test_a_missing_quantity_without_trades_is_no_agreement() -> None:
     (row,) = td.reconcile(td.OrderBook([order(1, None, 100.0)]), book())
     assert row.finding == "value missing"
@@ -132,22 +121,6 @@ def test_two_empty_books_have_nothing_to_agree_on() -> None:
     result = td.reconcile(td.OrderBook(), book())
     assert (result.agrees, len(result)) == (False, 0)
     assert "nothing to compare" in repr(result)
-
-
-@pytest.mark.parametrize(
-    ("name", "finding"),
-    list(
-        zip(
-            ORDER_COLUMNS[6:9], ["side differs", "security differs", "product differs"], strict=True
-        )
-    ),
-)
-@pytest.mark.parametrize("value", ["other", None])
-def test_side_security_and_product_are_compared(name: str, finding: str, value: str | None) -> None:
-    orders = td.OrderBook([order(1, 10, 100.0)])
-    (row,) = td.reconcile(orders, book(trade(1, "B", 10, 1000.0)._replace(**{name: value})))
-    assert (row.orders_quantity, row.trades_quantity) == (10, 10)
-    assert row.finding == (finding if value else "value missing")
 
 
 def test_the_sandbox_agrees_with_itself_at_any_time() -> None:

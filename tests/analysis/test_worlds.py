@@ -6,22 +6,18 @@ The oracle is written from the docstrings, and knows the order in which the trad
 from __future__ import annotations
 
 import datetime as dt
-import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, TIME, unwarned
-from archiving import response
 from tradingdata.analysis.keys import KEY
-from worlds import CONTRACTS, DAYS, INDIA, Event, World, earlier, world
+from worlds import CONTRACTS, DAYS, Event, World, world
 from worlds.orders import orders_of
 from worlds.shares import Ledger, key_of, named
 
@@ -42,7 +38,7 @@ def charges_of(events: list[Event], day: dt.date) -> Fraction:
     return total
 
 
-def check(made: World, book: td.TradeBook, rng: random.Random) -> None:
+def check(made: World, rng: random.Random) -> None:
     day = DAY + dt.timedelta(days=rng.randrange(DAYS))
     settle = rng.choice([None, Fraction(0), Fraction(1235, 100)])
     prices = {
@@ -52,7 +48,7 @@ def check(made: World, book: td.TradeBook, rng: random.Random) -> None:
     }
     found = unwarned(
         lambda: td.day_pnl(
-            book,
+            made.book,
             day=day,
             prices=lambda row: float(prices[row.exchange, row.security_id, row.expiry_date]),
             settle=None if settle is None else (lambda row: float(settle)),
@@ -81,6 +77,24 @@ def check(made: World, book: td.TradeBook, rng: random.Random) -> None:
     problems = set(found.issues.to_dict()["problem"])
     assert "multiplier not proved" not in problems
     assert not made.ordered or "order within a second unknown" not in problems
+
+
+def check_positions(made: World) -> None:
+    sums: dict[Any, list[Any]] = defaultdict(lambda: [0, 0, 0, Fraction(0), Fraction(0)])
+    for event in made.events:
+        of_key = sums[named((event.party, event.contract, event.product))]
+        is_sold = event.side == "S"
+        of_key[0] += 1
+        of_key[1 + is_sold] += event.quantity
+        of_key[3 + is_sold] += event.value
+    found = {
+        key_of(row): [
+            *(row.trades, row.buy_quantity, row.sell_quantity),
+            *(Fraction(repr(row.buy_value)), Fraction(repr(row.sell_value))),
+        ]
+        for row in unwarned(lambda: td.positions(made.book))
+    }
+    assert found == sums
 
 
 def check_orders(made: World, rng: random.Random) -> None:
@@ -183,37 +197,8 @@ def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
     for number in range(seed, seed + 100):
         rng = random.Random(number)
         made = world(rng)
-        check(made, made.book, rng)
+        check(made, rng)
+        check_positions(made)
         if made.has_orders:
             check_orders(made, rng)
             check_findings(made, rng)
-
-
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 100, 4))]
-)
-def test_an_archive_has_what_was_received_last(seed: int, tmp_path: Path) -> None:
-    """Responses in which times and corrections come later, added in any order."""
-    for number in range(seed, seed + 4):
-        rng = random.Random(number)
-        made = world(rng, archived=True)
-        archive = td.Archive(tmp_path / str(number))
-        arrivals = [
-            (party, day, hour, rows if hour == 16 else earlier(rng, rows))
-            for party, day, rows in made.responses
-            for hour in (10, 12, 16)
-        ]
-        for (account, _), day, hour, rows in rng.sample(arrivals, len(arrivals)):
-            sent = json.loads(td.TradeBook(rows).to_json())
-            unwarned(partial(archive.add, received(sent, day, hour, account)))
-        book = archive.trades(DAY, DAY + dt.timedelta(days=DAYS - 1))
-        assert len(book) == len(made.book)
-        check(made, book, rng)
-
-
-def received(sent: list[dict[str, Any]], day: int, hour: int, account: str | None) -> td.TradeBook:
-    """The book of a response of a day."""
-    now = dt.datetime.combine(DAY, dt.time(hour), dt.timezone(INDIA)) + dt.timedelta(days=day)
-    records = [{name: row[name] for name in row if name != "account"} for row in sent]
-    book: td.TradeBook = response(td.TradeBook, records, now, account=account)
-    return book

@@ -1,4 +1,4 @@
-"""Manually constructed trades and orders for tests of calculations, and Hypothesis strategies."""
+"""Manually constructed trades and orders for tests of calculations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
-
-from hypothesis import strategies as st
 
 import tradingdata as td
 from tradingdata import analysis
@@ -95,39 +93,6 @@ def results(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Any]:
     pnl = unwarned(lambda: td.realised_pnl(trades, shorts=False))
     found = {name: calculated(name, orders, trades) for name in CALCULATIONS}
     return found | {name: getattr(pnl, name) for name in BELONGING}
-
-
-def paise(amount: float) -> int:
-    """An amount as whole paise; it must be some."""
-    units = round(amount * 100)
-    assert units / 100 == amount
-    return units
-
-
-@st.composite
-def trades(draw: st.DrawFn, *, whole_prices: bool = False, most: int = 30) -> list[td.Trade]:
-    """Trades of several clients, exchanges, securities and products, many of the same second.
-
-    With `whole_prices` every share has a price in whole paise; otherwise values need not divide.
-    """
-    made = []
-    for number in range(1, draw(st.integers(0, most)) + 1):
-        quantity = draw(st.integers(1, 40))
-        units = draw(st.integers(0, 10**6))
-        made.append(
-            trade(
-                number,
-                draw(st.sampled_from("BS")),
-                quantity,
-                (units * quantity if whole_prices else units) / 100,
-                draw(st.integers(0, 8)),
-                client_id=draw(st.sampled_from(["C1", "C1", "C1", "C2"])),
-                exchange=draw(st.sampled_from(["NSE", "NSE", "NSE", "BSE"])),
-                security_id=draw(st.sampled_from(["10", "10", "10", "11"])),
-                product=draw(st.sampled_from("CCI")),
-            )
-        )
-    return made
 
 
 def on_day(made: list[td.Trade], day: int) -> list[td.Trade]:

@@ -82,24 +82,20 @@ class Event:
 
 @dataclass
 class World:
-    """Trades in the order in which they happened, the responses and the book that show them.
+    """Trades in the order in which they happened, and the book that shows them.
 
     ``has_orders`` says whether each order number is that of one contract and product.
     """
 
     events: list[Event]
-    responses: list[tuple[Party, int, list[td.Trade]]]
     book: td.TradeBook
     has_orders: bool
     ordered: bool  # whether a number in the rows decides the order within a second
 
 
-def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> World:
-    """A world of some days. Without numbers, the rows are where they were in their response.
-
-    ``archived`` clients have labels, and an archive sorts rows, which thus need a number.
-    """
-    parties = PARTIES[rng.choice(list(PARTIES)[archived:])]
+def world(rng: random.Random, most: int = 30) -> World:
+    """A world of some days. Without numbers, the rows are where they were in their response."""
+    parties = PARTIES[rng.choice(list(PARTIES))]
     some = [
         (rng.randrange(DAYS), rng.randint(1, 6), rng.choice([parties[0], *parties]))
         for _ in range(rng.randint(1, most))
@@ -107,7 +103,6 @@ def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> Worl
     # Each client trades in two seconds of each day, so that the direction of a response shows.
     ends = [(day, second, party) for day in range(DAYS) for second in (0, 7) for party in parties]
     numbered, counted, has_orders = (rng.random() < 0.5 for _ in range(3))
-    counted |= archived and not numbered
     events: list[Event] = []
     started: dict[Any, int] = {}  # the day of an order, by what it is about
     for number, (day, second, party) in enumerate(sorted([*some, *ends], key=lambda it: it[:2]), 1):
@@ -125,10 +120,10 @@ def world(rng: random.Random, most: int = 30, *, archived: bool = False) -> Worl
             event.row = event.row._replace(**{ENTERED: entered}, order_no=name)
     _lose(rng, events)
     responses = _responses(rng, parties, events, counted=counted)
-    book = td.concat([td.TradeBook(rows) for *_, rows in responses])
+    book = td.concat([td.TradeBook(rows) for rows in responses])
     if (numbered or counted) and rng.random() < 0.5:
         book = book.sort(rng.choice(["traded_price", TIME, "-" + TIME, "-quantity"]))
-    return World(events, responses, _in_a_zone(rng, book), has_orders, numbered or counted)
+    return World(events, _in_a_zone(rng, book), has_orders, numbered or counted)
 
 
 def _event(
@@ -168,7 +163,7 @@ def _lose(rng: random.Random, events: list[Event]) -> None:
 
 def _responses(
     rng: random.Random, parties: list[Party], events: list[Event], *, counted: bool
-) -> list[tuple[Party, int, list[td.Trade]]]:
+) -> list[list[td.Trade]]:
     """The rows as a response of each day and client has them, in the order of the book."""
     responses = []
     newest_first = rng.random() < 0.5
@@ -180,7 +175,7 @@ def _responses(
                 rows.reverse()
             if counted:
                 rows = [row._replace(row_no=number) for number, row in enumerate(rows, 1)]
-            responses.append((party, day, rows))
+            responses.append(rows)
     return responses[::-1] if newest_first else responses
 
 
@@ -196,17 +191,3 @@ def _in_a_zone(rng: random.Random, book: td.TradeBook) -> td.TradeBook:
         for row in book
     ]
     return td.TradeBook(rows).localize("UTC")
-
-
-def earlier(rng: random.Random, rows: list[td.Trade]) -> list[td.Trade]:
-    """An earlier state of a response: rows are missing, lack their times, or are not corrected."""
-    state = []
-    for row in rows:
-        chance = rng.random()
-        if chance < 0.2:
-            row = row._replace(**{TIME: None, ENTERED: None})
-        elif chance < 0.4:
-            row = row._replace(quantity=99, traded_price=1.0, trade_value=99.0)
-        if chance < 0.9:
-            state.append(row)
-    return state
