@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -63,3 +65,27 @@ def test_the_bill_of_materials_is_of_this_version_and_complete() -> None:
         if "shared" not in str(part.get("properties")):  # what is linked in brings its notice
             notice = installed_file(f"/third-party/{part['name'].lower()}.txt")
             assert "copyright" in notice.lower()
+
+
+def linkage(part: dict[str, Any]) -> str:
+    return next((one["value"] for one in part.get("properties", [])), "headers")
+
+
+def test_what_a_wheel_contains_is_in_its_bill(tmp_path: Path) -> None:
+    """As of a wheel with the pinned libraries; `check_wheel.py` compares real ones to `nm`."""
+    pins = tomllib.loads((ROOT / ".ci/platforms/libraries.toml").read_text("utf-8"))
+    parts = [pin | {"name": name, "ends": None} for name, pin in pins.items() if name != "zlib"]
+    (tmp_path / "parts.json").write_text(json.dumps(parts))
+    script = str(ROOT / ".ci/bill.py")
+    command = [sys.executable, script, "1.2.3", "3.0.0", str(tmp_path), "c++"]
+    bill = json.loads(subprocess.check_output(command))
+    listed = {part["name"]: part for part in bill["components"]}
+    assert {name for name, part in listed.items() if linkage(part) == "static"} == {*pins} - {
+        "zlib"
+    }
+    for name in {*pins} - {"zlib"}:
+        (release,) = listed[name]["externalReferences"]
+        assert release["hashes"] == [{"alg": "SHA-256", "content": pins[name]["sha256"]}]
+    needs = {one["ref"]: one["dependsOn"] for one in bill["dependencies"]}
+    assert needs[listed["libcurl"]["bom-ref"]] == [listed["OpenSSL"]["bom-ref"]]
+    assert len(needs["pkg:pypi/tradingdata@1.2.3"]) == len(listed)
