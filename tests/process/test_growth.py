@@ -145,14 +145,6 @@ def test_an_operation_takes_in_proportion_to_its_rows(name: str, tmp_path: Path)
     assert instructions(many) <= LIMITS.get(name, 20) * instructions(few)
 
 
-def test_a_loop_in_a_loop_is_noticed(tmp_path: Path) -> None:
-    def squared(book: td.TradeBook) -> object:
-        return [book.filter(lambda row: row.txn_type == "B") for _ in book]
-
-    few, many = (of_trades(squared)(count, tmp_path) for count in (1, 10))
-    assert instructions(many) > 50 * instructions(few)
-
-
 def test_a_search_takes_in_proportion_to_its_pages(service: Service) -> None:
     service.choose(pages(list(stocks(500))))
     with td.Client(service.base_url) as client:

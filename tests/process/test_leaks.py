@@ -12,12 +12,11 @@ import pytest
 import service as s
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child
-from echoes import BODIES, echo, said_by, shown_of
+from echoes import BODIES, echo, said_by
 from service import Authority, Proxy, Service
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
 SECRET = "canary/7f3b+91c2=="
-PAN = "ABCPK1234F"
 FORMS = (SECRET, SECRET.replace("/", "\\/"), "canary%2F7f3b%2B91c2%3D%3D", "canary/7f3b")
 
 
@@ -99,21 +98,6 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     with pytest.raises((td.ConfigurationError, TypeError)) as caught:
         attempt(kind)
     assert not holds_secret(said_by(caught.value))
-
-
-def test_a_working_day_leaves_no_secret_anywhere(
-    service: Service, log: io.StringIO, tmp_path: Path
-) -> None:
-    """Every display, file, frame and pickle of a book with account numbers, and every log line."""
-    service.script(then=s.book_reply(s.trades(3, pan_no=PAN)))
-    with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
-        book = client.trade_book()
-        shown = [repr(client), f"{client.__class__}"]
-    text = " ".join([*shown, shown_of(book, tmp_path), log.getvalue()])
-    assert not holds_secret(text)
-    assert PAN not in text
-    assert "ABXXXXXX4F" in text
-    assert "trade_book [desk1]: 200 in " in log.getvalue()
 
 
 def test_a_proxy_sees_no_token_and_its_password_is_not_shown(

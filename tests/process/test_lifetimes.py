@@ -170,23 +170,6 @@ print([name for name, work in {**WORK, **leaking}.items() if growth(work) >= ROU
     assert run_child(code).strip() == "['a leak']"
 
 
-@pytest.mark.memory
-def test_memory_does_not_grow_over_100_000_rounds() -> None:
-    book = make()
-
-    def rounds(count: int) -> None:
-        for i in range(count):
-            row = book[i % 200]
-            row.symbol, row.exch_trade_time, row.traded_price, row["more"]
-            hash(row)
-            assert row == row
-
-    rounds(10_000)
-    before = resident_kilobytes()
-    rounds(100_000)
-    assert resident_kilobytes() - before < 2_000
-
-
 def test_threads_read_one_book() -> None:
     """Every thread sees every value."""
     book = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True))))
