@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,6 +50,10 @@ def replace(
         patch.setattr(folder, name, replaced(name, getattr(folder, name)))
     calls = {name: replaced(name, getattr(os, name)) for name in set(CALLS) & set(wanted)}
     patch.setattr(folder, "os", _Os(calls))
+
+
+def full() -> OSError:
+    return OSError(errno.ENOSPC, "No space left on device")
 
 
 @contextmanager

@@ -97,3 +97,18 @@ def check_engines(archive: td.Archive, *names: str) -> None:
             wanted = of_archive(archive, book)
             for name in names or ENGINES:
                 assert ENGINES[name](archive.path, book) == wanted, (name, book)
+
+
+def is_named(archive: td.Archive, label: str) -> bool:
+    """Whether any file has a label: its bytes, or what a reader of Parquet sees in it."""
+    for path in Path(archive.path).rglob("*"):
+        if path.is_file() and label.encode() in path.read_bytes():
+            return True
+        if path.suffix == ".parquet":
+            with duckdb.connect() as own:
+                rows = own.execute(f"SELECT * FROM '{path}'").fetchall()
+                notes = f"SELECT decode(value) FROM parquet_kv_metadata('{path}')"
+                rows += own.execute(notes).fetchall()
+            if label in str(rows):
+                return True
+    return False

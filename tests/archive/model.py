@@ -129,6 +129,17 @@ class Model:
             for _, record in rows
         )
 
+    def is_repeat(self, new: Sent) -> bool:
+        """Whether a response is that of before once more."""
+        before = [
+            one
+            for one in self.sent
+            if (one.book, one.account) == (new.book, new.account) and new.day in one.days
+        ]
+        last = max(before, key=lambda one: (one.at, one.filed), default=new)
+        is_same = (last.day, last.records) == (new.day, new.records)
+        return is_same and last.at < new.at and bool(new.records)
+
     def settle(self, book: str, day: str) -> None:
         """The file of a day was written."""
         self.files[book, day] = self.day(book, day)

@@ -1,4 +1,7 @@
-"""Random histories of an archive beside a plain model, with crashes, damage and other engines."""
+"""Random histories of an archive beside a plain model.
+
+With crashes, full disks, damage, erasure and other engines.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +20,31 @@ import duckdb
 import pytest
 
 import tradingdata as td
-from archive.crashes import counted_down
-from archive.engines import check_engines, of_archive
-from archive.model import NUMBER, Model, Record, Sent
+from archive.crashes import WRITES, counted_down, full
+from archive.engines import check_engines, is_named, of_archive
+from archive.model import NUMBER, TIMES, Model, Record, Sent
 from archiving import DAYS, clock, order, response, trade
-from tradingdata.archive import store
+from tradingdata.archive import MissingDay, store
 
 KINDS: dict[str, tuple[Any, Callable[..., Record]]] = {
     "trades": (td.TradeBook, trade),
     "orders": (td.OrderBook, order),
 }
 TIMELESS = {"exch_trade_time": None, "order_date_time": None}
+ACCOUNTS = ("desk1", "desk2")
+
+# What reads a book of some days, which must have been fetched.
+READS: dict[str, list[Callable[..., Any]]] = {
+    "trades": [
+        td.Archive.trades,
+        lambda archive, *days, **only: archive.scan("trades", *days, **only),
+        lambda archive, *days, **only: archive.sql("SELECT 1 FROM trades", *days, **only),
+    ],
+    "orders": [
+        td.Archive.orders,
+        lambda archive, *days, **only: archive.sql("FROM Order_States", *days, **only),
+    ],
+}
 
 ROWS = {  # what a row lacks, or that it is of an earlier day
     "": 9,
@@ -41,9 +60,10 @@ class Killed(BaseException):
 
 
 def record(book: str, account: str, day: dt.date, row: tuple[Any, ...]) -> Record:
-    number, quantity, side, oddity = row
+    number, quantity, side, place, oddity = row
     when = day - dt.timedelta(1) if oddity == "earlier" else day
-    sent = KINDS[book][1](number, when, quantity=quantity, txn_type=side, client_id=f"C-{account}")
+    values = {"quantity": quantity, "txn_type": side, "row_no": place}
+    sent = KINDS[book][1](number, when, client_id=f"C-{account}", **values)
     if book == "trades":
         sent |= {"order_date_time": None}
     if oddity == "time":
@@ -65,6 +85,8 @@ class History:
         self.has_backup = False
         self.is_folded = True
         self.filed = 0
+        self.erased: set[str] = set()
+        self.is_aged = False
         self.written: dict[tuple[str, str], Any] = {}
         self.reopen()
 
@@ -72,19 +94,33 @@ class History:
         store.store_of.cache_clear()
         self.archive = td.Archive(self.path)
 
-    def run(self, crash: int, work: Callable[[], Any]) -> Any:
-        """Does something, in which the process may end; returns its result, or None."""
-        files = self.files()
+    def run(self, work: Callable[[], Any], *books: Any) -> Any:
+        """Does something, in which the process may end or a write fail.
+
+        Returns its result, or None. A write that fails costs what was to be stored, whose books
+        come back with the error, or only their place in their days, which is a warning.
+        """
+        at, is_full = self.crash()
+        failure = (full, WRITES) if is_full else (Killed, ())
+        files, self.is_folded = self.files(), False
         try:
-            with counted_down(crash, Killed):
-                result = self.quietly(work)
+            with (
+                warnings.catch_warnings(record=True) as said,
+                counted_down(at, *failure, once=is_full),
+            ):
+                warnings.simplefilter("always")
+                result = work()
         except Killed:
-            self.is_folded = False
             self.reopen()
             return None
+        except td.ArchiveError as error:
+            if is_full and error.books == books and "could not be written" in str(error):
+                return None
+            raise
         finally:
             self.written = dict(self.files().items() - files.items())
-        self.is_folded = True
+        self.is_aged = is_full
+        self.is_folded = not any("stored, but not yet in its day" in str(x.message) for x in said)
         return result
 
     def files(self) -> dict[tuple[str, str], tuple[int, int]]:
@@ -132,30 +168,47 @@ class History:
     def log(self) -> Any:
         return self.archive._store.log()
 
-    def crash(self) -> int:
-        """The number of the operation on files at which the process ends; 0 for none."""
-        return self.chance.choice([0, 0, self.chance.randint(1, 70)])
+    def crash(self) -> tuple[int, bool]:
+        """At which operation on files the process ends, or at which write the disk is full.
+
+        The first is 0 for neither.
+        """
+        number = self.chance.randint(1, 70)
+        return self.chance.choice([(0, False), (0, False), (number, False), (number // 4, True)])
 
     def row(self) -> tuple[Any, ...]:
         pick = self.chance
         (oddity,) = pick.choices(list(ROWS), list(ROWS.values()))
-        return pick.choice(["1", "2", "3", None]), pick.randint(1, 2), pick.choice("BBBS"), oddity
+        number = pick.choice([*"112233", None, "0", ""])
+        return number, pick.randint(1, 2), pick.choice("BBBS"), pick.randint(1, 2), oddity
 
     def store(self, book: str, account: str, at: dt.datetime, records: list[Record]) -> None:
         if any(one.at == at for one in self.model.sent):
             return
         self.filed += 1
-        got = response(KINDS[book][0], records, at, account=account)
-        self.run(self.crash(), lambda: self.archive.add(got))
-        self.note(Sent(book, account, at, records, self.filed))
+        self.erased.discard(account)
+        one = Sent(book, account, at, records, self.filed)
+        is_known, was_folded = self.model.is_repeat(one), self.is_folded
+        is_sound = not self.model.lost and not self.model.torn
+        entry = self.add_to(one)
+        if entry and is_sound:
+            assert entry.stored == (bool(records) and not is_known)
+            assert not (is_known and was_folded and self.written), "nothing has changed"
+
+    def add_to(self, one: Sent) -> Any:
+        got = response(KINDS[one.book][0], one.records, one.at, account=one.account)
+        entry = self.run(lambda: self.archive.add(got), got)
+        self.note(one)
         self.settle()
+        return entry
 
     def add(self) -> None:
-        """A response, which may be late."""
+        """A response, which may be late, or of the night after its day."""
         pick = self.chance
-        book, account = pick.choice(["trades", "trades", "orders"]), pick.choice("ab")
+        book, account = pick.choice(["trades", "trades", "orders"]), pick.choice(ACCOUNTS)
         day = pick.choice(DAYS[1:3])
-        at = clock("10:00", day) + dt.timedelta(minutes=pick.randint(0, 300))
+        minutes = pick.choice([pick.randint(0, 300), pick.randint(0, 300), pick.randint(840, 1199)])
+        at = clock("10:00", day) + dt.timedelta(minutes=minutes)
         rows = [self.row() for _ in range(pick.randint(0, 4))]
         self.store(book, account, at, [record(book, account, day, row) for row in rows])
 
@@ -166,6 +219,14 @@ class History:
             minutes = self.chance.randint(301, 400)
             at = old.at.replace(hour=10, minute=0) + dt.timedelta(minutes=minutes)
             self.store(old.book, old.account, at, old.records)
+
+    def store_again(self) -> None:
+        """The same response, which repairs its body and is not stored twice."""
+        log = [x.id for x in self.archive.fetches() if self.ids[x.id] not in self.model.lost]
+        if log:
+            one = self.ids[self.chance.choice(log)]
+            if entry := self.add_to(one):
+                assert (entry.at, entry.stored) == (one.at, False)
 
     def add_without_settings(self) -> None:
         """The file is not there, or damaged; then it is restored."""
@@ -178,13 +239,14 @@ class History:
             settings.unlink()
         book, day = self.chance.choice([*NUMBER]), self.chance.choice(DAYS[1:3])
         at = clock("14:00", day) + dt.timedelta(seconds=self.filed + 1)
-        records = [record(book, "a", day, self.row()) for _ in range(2)]
-        got = response(KINDS[book][0], records, at, account="a")
+        records = [record(book, ACCOUNTS[0], day, self.row()) for _ in range(2)]
+        got = response(KINDS[book][0], records, at, account=ACCOUNTS[0])
         with pytest.warns(td.DataWarning, match="stored, but not yet in its day"):
             self.archive.add(got)
         settings.write_bytes(content)
         self.filed += 1
-        self.note(Sent(book, "a", at, records, self.filed))
+        self.erased.discard(ACCOUNTS[0])
+        self.note(Sent(book, ACCOUNTS[0], at, records, self.filed))
         self.is_folded = False
 
     def withdraw(self) -> None:
@@ -192,19 +254,36 @@ class History:
         log = [entry for entry in self.archive.fetches() if not entry.withdrawn]
         if log:
             chosen = self.chance.choice(log).id
-            self.run(self.crash(), lambda: self.archive.withdraw(chosen))
+            self.run(lambda: self.archive.withdraw(chosen))
             gone = {x.id for x in self.archive.fetches() if x.withdrawn} & self.ids.keys()
             self.model.remove([self.ids[x] for x in gone])
             self.settle()
 
     def erase(self) -> None:
-        account = self.chance.choice("ab")
+        account = self.chance.choice(ACCOUNTS)
         if account in self.archive.accounts:
-            self.run(self.crash(), lambda: self.archive.erase(account))
+            if self.run(lambda: self.archive.erase(account)):
+                self.erased.add(account)
             if account not in self.archive.accounts:
                 known = [*self.model.sent, *self.model.lost]
                 self.model.remove([one for one in known if one.account == account])
             self.settle()
+
+    def copy(self) -> None:
+        """The copy is an archive with everything, or none; from then on it is used."""
+        path = self.folder / f"copy{self.filed}"
+        if path.exists():
+            return
+        if self.run(lambda: self.archive.copy(path)):
+            self.path = path
+            self.reopen()
+            self.written = self.files()
+            self.settle()
+            return
+        with suppress(td.ArchiveError):
+            copied = td.Archive(path, create=False)
+            for book in NUMBER:
+                assert of_archive(copied, book) == of_archive(self.archive, book)
 
     def damage(self) -> None:
         """The file of a day, whose responses and marks are there."""
@@ -232,7 +311,7 @@ class History:
                 shutil.rmtree(self.path / book, ignore_errors=True)
                 if (self.folder / "backup" / book).exists():
                     shutil.copytree(self.folder / "backup" / book, self.path / book)
-            if not self.model.lost:
+            if not self.model.lost and (self.folder / "backup/responses").exists():
                 old, new = self.folder / "backup/responses", self.path / "responses"
                 shutil.copytree(old, new, dirs_exist_ok=True)
             self.is_folded = False
@@ -268,6 +347,7 @@ class History:
         """The responses become those of a day that is over, which the next writer joins."""
         for path in self.path.glob("responses/*/*T*.parquet"):
             path.rename(path.with_name(f"2026-11-10{path.name[10:]}"))
+        self.is_aged = True
         self.reopen()
 
     def each_day_is_the_fold_of_its_responses(self) -> None:
@@ -278,6 +358,37 @@ class History:
                 for values, count in self.model.rows(book, day).items():
                     wanted[(day, *values)] += count
             assert found == wanted, book
+            for day in self.model.days(book):
+                read = self.quietly(partial(getattr(self.archive, book), day, missing_ok=True))
+                names = TIMES[book][0], "client_id", "row_no"
+                places = [tuple(row[name] for name in names) for row in read]
+                assert places == sorted(places, key=lambda x: (x[0] is None, x)), "their order"
+
+    def each_read_needs_its_days(self) -> None:
+        pick = self.chance
+        days = sorted(pick.choices(DAYS, k=2))
+        only = pick.choice([{}, *({"account": x} for x in self.archive.accounts)])
+        missing = self.archive.missing(*days, **only)
+        for book, reads in READS.items():
+            lacking = [gap._replace(books=(book,)) for gap in missing if book in gap.books]
+            for read in reads:
+                raised: tuple[MissingDay, ...] = ()
+                try:
+                    self.quietly(partial(read, self.archive, *days, **only))
+                except td.ArchiveError as error:
+                    raised = error.missing
+                    if not raised:
+                        raise
+                assert [gap._replace(books=(book,)) for gap in raised] == lacking
+
+    def days_that_are_over_are_one_file(self) -> None:
+        """Which the last writer joined, if it was not interrupted."""
+        if self.is_folded and not self.is_aged:
+            assert len([*self.path.glob("responses/*/2026-11-10T*")]) <= 1
+
+    def nothing_is_left_of_who_was_erased(self) -> None:
+        if self.is_folded:
+            assert not any(is_named(self.archive, account) for account in self.erased)
 
     def other_engines_read_the_same(self) -> None:
         if self.is_folded:
@@ -287,8 +398,10 @@ class History:
 STEPS = {
     History.add: 20,
     History.again: 5,
+    History.store_again: 2,
     History.withdraw: 2,
     History.erase: 1,
+    History.copy: 1,
     History.damage: 2,
     History.back_up: 2,
     History.restore: 3,
@@ -305,9 +418,43 @@ STEPS = {
     "seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 300))]
 )
 def test_f183_any_history(seed: int, tmp_path: Path) -> None:
-    """F112, F124, F142, F183: td.Archive and other engines have what the model says."""
+    """F112, F124, F126, F142, F183, A17: td.Archive and other engines have what the model says."""
     history = History(seed, tmp_path)
     for step in history.chance.choices(list(STEPS), list(STEPS.values()), k=30):
         step(history)
-        history.each_day_is_the_fold_of_its_responses()
-        history.other_engines_read_the_same()
+        check(history)
+
+
+def check(history: History) -> None:
+    history.each_day_is_the_fold_of_its_responses()
+    history.each_read_needs_its_days()
+    history.other_engines_read_the_same()
+    history.days_that_are_over_are_one_file()
+    history.nothing_is_left_of_who_was_erased()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("is_full", [False, True], ids=["killed", "full disk"])
+@pytest.mark.parametrize("work", [History.add, History.withdraw, History.erase, History.copy])
+def test_f112_a_crash_at_each_operation(
+    work: Callable[[History], None], is_full: bool, tmp_path: Path
+) -> None:
+    """F111, F112: what was acknowledged is there; the next writer puts all into its day."""
+    at = 0
+    while True:
+        at += 1
+        history = History(3, tmp_path / str(at))
+        history.crash = lambda: (0, False)  # type: ignore[method-assign]
+        for _ in range(4):
+            history.add()
+        history.crash = lambda at=at: (at, is_full)  # type: ignore[misc, method-assign]
+        work(history)
+        check(history)
+        if history.is_folded:
+            break
+        history.crash = lambda: (0, False)  # type: ignore[method-assign]
+        history.add()
+        assert history.is_folded
+        check(history)
+    assert at > (3 if is_full else 10), "operations"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import importlib
 import json
-import os
 import pickle
 import sys
 import warnings
@@ -23,22 +21,10 @@ from archiving import (
     order,
     order_response,
     response,
-    stored,
     trade,
     trade_response,
 )
-from sample_books import BOOK
 from tradingdata import sandbox
-from tradingdata.archive.responses import Responses
-
-
-def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
-    given = trade_response(trade("1"), trade("2", traded_price=1.5, settlor=None))
-    found = archive_with(tmp_path, given).trades(DAY)
-    assert list(found) == list(given)
-    orders = order_response(order("1"), order("2", leg_no=None))
-    found_orders = archive_with(tmp_path / "o", orders).orders(DAY)
-    assert list(found_orders) == list(orders)
 
 
 def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
@@ -61,33 +47,6 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     (text,) = archive.sql("SELECT sent FROM trades WHERE sent IS NOT NULL")
     assert json.loads(text.sent)["quantity"] == "ten"
     assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
-
-
-def test_a_response_is_stored_if_its_body_is_not_that_of_the_one_before(tmp_path: Path) -> None:
-    """One of before that is added later, such as a repaired one, is not the one before."""
-    one = trade("1", settlor="a", row_no=1)
-    others = [
-        [one, one | {"settlor": "b"}],
-        [one | {"settlor": None}, one],
-        [one | {"settlor": ""}, one],
-        [one | {"more": 1}, one],
-        [one | {"settlor": None, "series": "c"}, one],
-        [one | {"settlor": "c", "series": None}, one],  # in the next column
-        [one, trade("2")],
-    ]
-    steps = [("15:45", [one], True), ("15:45", [one], False), ("16:00", [one], False)]
-    steps += [("15:00", [one], True), ("16:05", [one], False)]
-    for hour, records in enumerate(others, 17):
-        steps += [(f"{hour}:00", records, True), (f"{hour}:30", records, False)]
-    archive = td.Archive(tmp_path / "books")
-    for at, records, is_stored in steps:
-        before = [(path, os.stat(path).st_ino) for path in archive.files("trades")]
-        entry = archive.add(trade_response(*records, at=at))
-        assert stored(entry) == (len(records), is_stored), at
-        after = [(path, os.stat(path).st_ino) for path in archive.files("trades")]
-        assert is_stored or after == before
-    assert len(archive.fetches()) == len(steps) - 1
-    assert numbers(archive.trades(DAY)) == ["1", "2"]
 
 
 def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
@@ -115,12 +74,6 @@ def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:
     failed = [entry for entry in archive.fetches() if not entry.ok]
     assert [entry.error for entry in failed] == ["AuthenticationError"] * 2
     assert archive.accounts == ("desk1", "desk2")
-
-
-def test_a_book_of_any_zone_is_stored_with_its_clock_times(tmp_path: Path) -> None:
-    naive = trade_response(trade("1"), trade("2"))
-    archive = archive_with(tmp_path, naive.localize("Asia/Kolkata"))
-    assert list(archive.trades(DAY)) == list(naive)
 
 
 def test_several_clients_are_one_commit(tmp_path: Path) -> None:
@@ -160,22 +113,6 @@ def test_labels_are_not_mixed_with_none(tmp_path: Path) -> None:
     assert entry.account is None
     assert archive.accounts == (None, "desk1")
     assert len(archive.trades(DAY, account="desk1")) == 1
-
-
-def test_a_failed_write_gives_the_books_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = td.Archive(tmp_path / "books")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Responses, "place", full)
-    with sandbox.start(orders=8) as service:
-        client = service.client()
-        with pytest.raises(td.ArchiveError) as caught:
-            archive.fetch(client)
-    assert [type(book).__name__ for book in caught.value.books] == ["OrderBook", "TradeBook"]
 
 
 def test_settings_are_fixed_when_it_is_created(tmp_path: Path) -> None:
@@ -255,16 +192,6 @@ def test_equal_trades_of_several_accounts_have_one_order(tmp_path: Path) -> None
     assert [row.quantity for row in archive.trades(DAY)] == [*range(12)]
 
 
-def test_rows_are_ordered_by_day_and_time(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books")
-    later = trade("2", exch_trade_time=f"{DAY} 12:00:00")
-    archive.add(trade_response(later, trade("1"), trade("0", dt.date(2026, 11, 19))))
-    assert [row.trade_no for row in archive.trades("2026-11-19", DAY)] == ["0", "1", "2"]
-    without = trade("3", exch_trade_time=None, order_date_time="2026-11-19 09:00:00")
-    archive.add(trade_response(without, at="16:00"))
-    assert [row.trade_no for row in archive.trades("2026-11-19", DAY)] == ["0", "3", "1", "2"]
-
-
 def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("tradingdata.archive")]:
         monkeypatch.delitem(sys.modules, name)
@@ -272,14 +199,6 @@ def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ImportError, match=r"an archive needs duckdb, .*pip install"):
         importlib.import_module("tradingdata.archive").Archive("books")
-
-
-@pytest.mark.parametrize("wrong", [BOOK, BOOK[0], 5, ["a"] * 500])
-def test_the_message_for_a_wrong_argument_is_short(wrong: Any, tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books")
-    for call in (archive.fetch, archive.trades, archive.scan, archive.files, archive.fetches):
-        with pytest.raises((TypeError, ValueError), match=r"^[^\n]{,200}$"):
-            call(wrong)
 
 
 def test_what_a_fetch_returns_is_shown_in_one_line(tmp_path: Path) -> None:

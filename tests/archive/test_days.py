@@ -6,14 +6,13 @@ import datetime as dt
 import warnings
 from contextlib import nullcontext
 from email.utils import format_datetime
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from archiving import DAY, DAYS, archive_with, clock, numbers, order, response, trade
+from archiving import DAY, DAYS, clock, numbers, order, response, trade
 from service import Service, as_json, envelope, reply
 from tradingdata.archive import MissingDay
 
@@ -37,21 +36,6 @@ def statuses(book: td.OrderBook) -> dict[str, Any]:
     return {str(row.order_no): row.status for row in book}
 
 
-def test_a_book_after_midnight_is_of_the_day_before(archive: td.Archive) -> None:
-    archive.add(orders_at(FRIDAY, "00:30", order("1")))
-    assert numbers(archive.orders(THURSDAY)) == ["1"]
-    archive.add(trades_at(FRIDAY, "00:30", trade("1", THURSDAY)))
-    assert numbers(archive.trades(THURSDAY)) == ["1"]
-    for read in (archive.orders, archive.trades):
-        with pytest.raises(td.ArchiveError, match="2026-11-20"):
-            read(FRIDAY)
-    archive.add(trades_at(FRIDAY, "00:40"))
-    with pytest.raises(td.ArchiveError):
-        archive.trades(FRIDAY)
-    archive.add(trades_at(FRIDAY, "06:00"))
-    assert len(archive.trades(FRIDAY)) == 0
-
-
 def test_without_days_each_book_is_read_up_to_its_own_last_fetch(archive: td.Archive) -> None:
     """Of two books received after midnight, those of trades may cover an earlier day."""
     archive.add(trades_at(FRIDAY, "00:30", trade("1", WEDNESDAY)))
@@ -60,17 +44,6 @@ def test_without_days_each_book_is_read_up_to_its_own_last_fetch(archive: td.Arc
     assert next(iter(archive.sql("SELECT day FROM orders"))).day == THURSDAY
     with pytest.raises(td.ArchiveError, match="the trades of 2026-11-19"):
         archive.sql("SELECT day FROM trades", WEDNESDAY, THURSDAY)
-
-
-def test_an_account_is_expected_from_its_first_fetch(archive: td.Archive) -> None:
-    for day in (WEDNESDAY, THURSDAY):
-        archive.add(trades_at(day, "15:45", trade("1", day), account="desk1"))
-    archive.add(trades_at(THURSDAY, "15:45", trade("2", THURSDAY), account="desk2"))
-    assert numbers(archive.trades(WEDNESDAY, THURSDAY)) == ["1", "1", "2"]
-    with pytest.raises(td.ArchiveError, match="2026-11-18"):
-        archive.trades(WEDNESDAY, THURSDAY, account="desk2")
-    with pytest.raises(td.ArchiveError, match="2026-11-17"):
-        archive.trades(TUESDAY, THURSDAY)
 
 
 def test_a_first_trade_book_expects_no_earlier_orders(archive: td.Archive) -> None:
@@ -95,20 +68,6 @@ def test_a_day_fetched_by_one_account_only_is_missing(archive: td.Archive) -> No
         assert numbers(archive.trades(FRIDAY, missing_ok=True)) == ["2"]
 
 
-def test_a_retired_account_is_not_missing(archive: td.Archive) -> None:
-    for account in ("desk1", "desk2"):
-        archive.add(trades_at(WEDNESDAY, "15:45", trade("1", WEDNESDAY), account=account))
-    archive.retire("desk2", WEDNESDAY)
-    archive.add(trades_at(THURSDAY, "15:45", trade("2", THURSDAY), account="desk1"))
-    assert numbers(archive.trades(WEDNESDAY, THURSDAY)) == ["1", "1", "2"]
-    assert len(archive.fetches()) == 3
-    archive.add(trades_at(FRIDAY, "15:45", trade("3"), account="desk2"))
-    with pytest.raises(td.ArchiveError, match=r"2026-11-20 \(desk1\)"):
-        archive.trades(FRIDAY)
-    with pytest.raises(ValueError, match="has no account 'desk9'"):
-        archive.retire("desk9", FRIDAY)
-
-
 def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
     from tradingdata.archive.ingest import Received
 
@@ -121,27 +80,6 @@ def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
     with pytest.raises(td.ArchiveError, match="2026-11-21"):
         archive.trades()
     assert [entry.error for entry in archive.fetches(saturday)] == ["AuthenticationError"]
-
-
-def test_an_empty_day_and_a_missing_day_differ(archive: td.Archive) -> None:
-    """In books, scans and queries alike, before anything is read."""
-    archive.add(trades_at(THURSDAY, "15:45"))
-    assert len(archive.trades(THURSDAY)) == 0
-    assert archive.scan("trades", THURSDAY).fetchall() == []
-    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", THURSDAY))] == [(0,)]
-    for read in (
-        lambda: archive.trades(FRIDAY),
-        lambda: archive.trades(THURSDAY, FRIDAY),
-        lambda: archive.scan("trades", FRIDAY),
-        lambda: archive.orders(THURSDAY),
-        lambda: archive.sql("SELECT count(*) FROM trades", THURSDAY, FRIDAY),
-        lambda: archive.sql("SELECT account FROM trades GROUP BY account", FRIDAY),
-        lambda: archive.sql("SELECT 1 FROM order_states", THURSDAY),
-    ):
-        with pytest.raises(td.ArchiveError, match="never fetched") as caught:
-            read()
-        assert caught.value.missing
-    assert [*map(tuple, archive.sql("SELECT count(*) FROM fetches", THURSDAY, FRIDAY))] == [(1,)]
 
 
 def test_an_archive_without_fetches_answers_nothing(archive: td.Archive) -> None:
@@ -160,19 +98,6 @@ def test_a_part_of_a_book_covers_no_day(archive: td.Archive) -> None:
         assert numbers(archive.trades(DAY, missing_ok=True)) == ["1"]
 
 
-def test_missing_after_a_time_ignores_earlier_fetches(archive: td.Archive) -> None:
-    archive.add(trades_at(DAY, "12:00", trade("1")))
-    archive.add(orders_at(DAY, "15:45"))
-    assert archive.missing(DAY, DAY) == []
-    assert archive.missing(DAY, DAY, after="15:30") == [MissingDay(DAY, None, ("trades",))]
-    archive.add(response(td.TradeBook, [trade("2")]))
-    assert archive.missing(DAY, DAY, after="15:30") == [MissingDay(DAY, None, ("trades",))]
-    with pytest.raises(ValueError, match="after must be a time"):
-        archive.missing(DAY, DAY, after="noon")
-    with pytest.raises(ValueError, match="before the start"):
-        archive.missing(FRIDAY, MONDAY)
-
-
 def test_the_message_of_many_days_is_short(archive: td.Archive) -> None:
     archive.add(trades_at(DAY, "12:00"))
     with pytest.raises(td.ArchiveError, match="trades of 231 days from 2026-01-01 to 2026-11-19,"):
@@ -187,18 +112,6 @@ def test_the_time_of_a_response_in_an_hour_that_comes_twice(tmp_path: Path) -> N
         at.timestamp() for at in times
     ]
     assert archive.fetches() == entries
-
-
-def test_trades_of_one_time_have_one_order(tmp_path: Path) -> None:
-    """By client, `row_no` and number, however they were stored, also of rows that went."""
-    first = trades_at(FRIDAY, "12:45", trade("1", row_no=1), trade("3", row_no=2), account="a")
-    later = trades_at(FRIDAY, "13:45", trade("3", row_no=1), trade("2", row_no=2), account="a")
-    other = trades_at(FRIDAY, "12:00", trade("0", row_no=1, client_id="AA"), account="b")
-    for number, books in enumerate(permutations([first, later, other])):
-        archive = archive_with(tmp_path / str(number), *books)
-        for time in range(2):
-            assert [row.trade_no for row in archive.trades(FRIDAY)] == ["0", "1", "3", "2"]
-            archive = archive.copy(tmp_path / f"copy{number}{time}")
 
 
 def test_a_book_in_another_zone_has_the_same_trades(archive: td.Archive) -> None:
@@ -313,10 +226,3 @@ def test_a_slow_response_or_an_absurd_clock_of_the_service_decides_nothing(
         warnings.simplefilter("error")
         entry = archive.add(book)
     assert (entry.at, entry.days) == (at, (DAY,))
-
-
-def test_the_same_trades_after_midnight_are_a_repeat(archive: td.Archive) -> None:
-    """They are those of an earlier day, and no response covers the new one yet."""
-    night, rows = FRIDAY + dt.timedelta(1), trade("1", FRIDAY - dt.timedelta(6))
-    entries = [archive.add(trades_at(night, at, rows)) for at in ("01:00", "01:05")]
-    assert [entry.stored for entry in entries] == [True, False]

@@ -28,13 +28,6 @@ def archive(tmp_path: Path) -> td.Archive:
     )
 
 
-def test_each_engine_has_each_record_once(archive: td.Archive) -> None:
-    check_engines(archive)
-    assert len(archive.files("trades")) == 2
-    with pytest.raises(ValueError, match="name must be 'trades' or 'orders'"):
-        archive.files("stocks")
-
-
 def test_polars_and_pandas_read_a_scan(archive: td.Archive) -> None:
     polars = pytest.importorskip("polars")
     frame = polars.scan_parquet(f"{archive.path}/trades/*.parquet")
@@ -45,13 +38,6 @@ def test_polars_and_pandas_read_a_scan(archive: td.Archive) -> None:
     assert archive.scan("trades", DAY).select("day", "quantity").df()["quantity"].sum() == 10
     with pytest.raises(ValueError, match="name must be 'trades' or 'orders'"):
         archive.scan("fetches")
-
-
-@pytest.mark.filterwarnings("ignore")  # what Dask warns of is not ours
-def test_dask_reads_the_files(archive: td.Archive) -> None:
-    frames = pytest.importorskip("dask.dataframe")
-    frame = frames.read_parquet(archive.files("trades"), columns=["quantity"])
-    assert frame["quantity"].sum().compute(scheduler="synchronous") == 19
 
 
 def test_a_book_is_made_of_what_an_engine_read(archive: td.Archive) -> None:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import errno
 import os
 import re
 import shutil
 import stat
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from archive.crashes import counted_down
-from archive.engines import check_engines
+from archive.engines import check_engines, is_named
 from archiving import (
     DAY,
     DAYS,
     archive_with,
     clock,
     numbers,
-    order,
     order_response,
     response,
     trade,
@@ -163,69 +159,6 @@ def test_a8_nothing_outlives_the_folder(tmp_path: Path) -> None:
     assert len(archive.trades(DAY)) == 2
 
 
-def test_responses_of_days_that_are_over_are_joined(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A18: by day of filing, and a reader has each once, also if the sources are still there."""
-    archive = td.Archive(tmp_path / "books")
-    for number in range(4):
-        archive.add(trade_response(trade(str(number)), at=f"1{number}:00"))
-    month = next(Path(archive.path).glob("responses/*"))
-    singles = sorted(month.iterdir())
-    assert len(singles) == 4
-    kept = [path.read_bytes() for path in singles]
-    states, fetches = list(archive.trades(DAY)), archive.fetches()
-
-    class Tomorrow(dt.datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return dt.datetime.now(tz) + dt.timedelta(1)
-
-    monkeypatch.setattr(store, "datetime", Tomorrow)
-    archive.add(trade_response(trade("9"), at="19:00"))
-    assert len(list(month.iterdir())) == 1
-    for path, content in zip(singles, kept, strict=True):
-        path.write_bytes(content)  # as after a crash between joining and removing
-    store.store_of.cache_clear()
-    archive = td.Archive(archive.path)
-    assert archive.fetches()[:4] == fetches
-    assert list(archive.trades(DAY))[:4] == states
-    assert archive.verify() == 5
-    check_engines(archive)
-
-
-def test_a17_an_account_is_erased(tmp_path: Path) -> None:
-    """No file of the folder has its label, its client, its trades or its failures."""
-    archive = td.Archive(tmp_path / "books")
-    for account in ("desk1", "desk2"):
-        for day in DAYS[2:]:
-            rows = [trade(f"{account}-{number}", day) for number in range(3)]
-            archive.add(response(td.TradeBook, rows, clock("15:45", day), account=account))
-            archive.add(response(td.OrderBook, [], clock("15:45", day), account=account))
-    archive.retire("desk1", DAY)
-    backup = shutil.copytree(archive.path, tmp_path / "backup")
-    kept = list(archive.trades(account="desk2"))
-    assert archive.erase("desk1") == 7
-    assert archive.accounts == ("desk2",)
-    assert not is_named(archive, "desk1")
-    assert is_named(archive, "desk2")
-    assert list(archive.trades()) == kept
-    check_engines(archive)
-    for half in ("trades", "responses"):  # each half of a backup, and then an ordinary response
-        shutil.copytree(backup / half, Path(archive.path, half), dirs_exist_ok=True)
-        store.store_of.cache_clear()
-        archive = td.Archive(archive.path)
-        assert archive.accounts == ("desk2",)
-        assert list(archive.trades()) == kept
-        archive.add(response(td.OrderBook, [], clock("16:45"), account="desk2"))
-        assert not is_named(archive, "desk1")
-        check_engines(archive)
-    with pytest.raises(ValueError, match="no account 'desk1'"):
-        archive.erase("desk1")
-    archive.add(response(td.TradeBook, [trade("new")], clock("17:45"), account="desk1"))
-    assert numbers(archive.trades(DAY, account="desk1", missing_ok=True)) == ["new"]
-
-
 def test_a17_an_erasure_that_failed_is_done_when_it_is_called_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,24 +204,6 @@ def test_reading_needs_no_folder_for_temporary_files(
     assert len(archive.trades(DAY)) == len(archive.sql("FROM trades", DAY)) == 1
 
 
-def is_named(archive: td.Archive, label: str) -> bool:
-    """Whether any file has a label: its bytes, or what a reader of Parquet sees in it."""
-    import duckdb
-
-    for path in Path(archive.path).rglob("*"):
-        if path.is_file() and label.encode() in path.read_bytes():
-            return True
-        if path.suffix == ".parquet":
-            with duckdb.connect() as own:
-                rows = own.execute(f"SELECT * FROM '{path}'").fetchall()
-                rows += own.execute(
-                    f"SELECT decode(value) FROM parquet_kv_metadata('{path}')"
-                ).fetchall()
-            if label in str(rows):
-                return True
-    return False
-
-
 @pytest.mark.parametrize("name", ["responses/*/*.parquet", "trades/2026-11-20-copy.parquet"])
 def test_a17_a_file_that_may_have_an_erased_account_is_named(name: str, tmp_path: Path) -> None:
     """One that is damaged, or a copy that a sync program made."""
@@ -329,24 +244,6 @@ def test_a17_a_label_that_only_a_retirement_has_is_erased(tmp_path: Path) -> Non
     settings.write_bytes(backup)
     assert archive.erase("desk1") == 1
     assert "desk1" not in settings.read_text()
-
-
-def test_an_unfinished_copy_is_no_archive(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade("1")), order_response(order("1")))
-    unfinished = 0
-    for at in range(1, 200):
-        target = tmp_path / str(at)
-        with counted_down(at, KeyboardInterrupt) as count, suppress(KeyboardInterrupt):
-            archive.copy(target)
-        try:
-            copy = td.Archive(target, create=False)
-        except td.ArchiveError:
-            unfinished += 1
-            continue
-        assert (len(copy.trades()), len(copy.orders())) == (1, 1)
-        if count[0] < at:
-            break
-    assert unfinished > 15
 
 
 def test_a_copy_is_an_archive_of_its_own(tmp_path: Path) -> None:

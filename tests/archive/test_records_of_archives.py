@@ -34,19 +34,6 @@ from tradingdata.archive.responses import Log, Responses
 SATURDAY = DAY + dt.timedelta(1)
 
 
-@pytest.mark.parametrize("number", [None, "", "0"])
-@pytest.mark.parametrize("later", [[0], [1], [0, 1], [0, 2], []])
-def test_rows_without_a_number_are_never_lost(
-    later: list[int], number: Any, tmp_path: Path
-) -> None:
-    """Nothing else identifies them, so each that differs in any value is kept, once."""
-    rows = [trade(number, quantity=at) for at in (1, 2, 3)]
-    whole = trade_response(*rows[:2], trade("1"))
-    archive = archive_with(tmp_path, whole, trade_response(*(rows[at] for at in later), at="16:00"))
-    found = [row.quantity for row in archive.trades(DAY).filter(trade_no=number)]
-    assert sorted(map(int, found)) == sorted({1, 2} | {at + 1 for at in later})  # type: ignore[arg-type]
-
-
 def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
     legs = [order("1", leg_no=leg, row_no=leg) for leg in (1, 2)]
     turned = [leg | {"row_no": 3 - leg["row_no"]} for leg in reversed(legs)]
