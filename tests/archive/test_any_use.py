@@ -367,7 +367,7 @@ class History:
     def each_read_needs_its_days(self) -> None:
         pick = self.chance
         days = sorted(pick.choices(DAYS, k=2))
-        only = pick.choice([{}, *({"account": x} for x in self.archive.accounts)])
+        only: Any = pick.choice([{}, *({"account": x} for x in self.archive.accounts)])
         missing = self.archive.missing(*days, **only)
         for book, reads in READS.items():
             lacking = [gap._replace(books=(book,)) for gap in missing if book in gap.books]
