@@ -1,8 +1,8 @@
 // A body is JSON if, and only if, simdjson finds it to be; strict refusals are what the issues say,
-// masking is done once and leaves a body's length, and a prefix is incomplete. What the values mean
-// is compared with Python in tests/records/test_decoding.py. The differences that are meant are
-// those of the design: numbers of any size, half surrogate pairs and a byte order mark cost a value
-// at most, never the body.
+// masking is done once and leaves a body's length, a prefix is incomplete, and a body that arrives
+// in pieces decodes to what it does at once. What the values mean is compared with Python in
+// tests/records/test_decoding.py. The differences that are meant are those of the design: numbers
+// of any size, half surrogate pairs and a byte order mark cost a value at most, never the body.
 #include <simdjson.h>
 
 #include <cctype>
@@ -16,6 +16,8 @@
 #include "decode/json.hpp"
 #include "privacy/personal.hpp"
 #include "require.hpp"
+#include "support/incremental.hpp"
+#include "support/tokens.hpp"
 #include "support/whole_body.hpp"
 #include "table/records.hpp"
 
@@ -140,7 +142,20 @@ void check_prefix(const Question& question, std::string_view body) {
           "a truncated body is not reported");
 }
 
+void check_pieces(const Question& question, std::string_view body) {
+  static const auto tokens = tokens::search_for({"access-t0ken"});
+  const DecodeOptions options{.strict = body.size() % 3 == 0,
+                              .keep_personal_data = body.size() % 5 == 0,
+                              .tokens = body.size() % 4 == 0 ? tokens : nullptr};
+  const auto form = question.list ? Decoder::Form::list : Decoder::Form::book;
+  const auto cuts = incremental::every(body, 1 + body.size() % 37);
+  require(incremental::in_pieces(question.schema, form, body, options, cuts) ==
+              incremental::all_at_once(question.schema, form, body, options),
+          "a body in pieces decodes otherwise");
+}
+
 void check(const Question& question, std::string_view body, simdjson::dom::parser& parser) {
+  check_pieces(question, body);
   const DecodeOptions keep{.keep_personal_data = true};
   const Outcome outcome = question.decode(body, keep);
   const bool sound = grammar_accepts(body);

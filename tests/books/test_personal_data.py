@@ -40,6 +40,9 @@ VALUES = [
 ]
 
 
+KEEPING = {"strict": True, "keep_personal_data": True}
+
+
 def member(name: str, value: str) -> str:
     return f'"{name}":{value}'
 
@@ -72,6 +75,7 @@ def shows_a_number(text: str) -> bool:
     depth=st.integers(0, 6),
     where=st.sampled_from(["record", "known field", "beside"]),
     spaces=st.sampled_from(["", " ", "\n\t "]),
+    cut=st.integers(0, 400),
 )
 def test_a_personal_value_is_masked_wherever_it_is(
     tmp_path_factory: pytest.TempPathFactory,
@@ -80,6 +84,7 @@ def test_a_personal_value_is_masked_wherever_it_is(
     depth: int,
     where: str,
     spaces: str,
+    cut: int,
 ) -> None:
     inner = deep(f'"{name}"{spaces}:{spaces}{value}', depth)
     data = {
@@ -101,6 +106,10 @@ def test_a_personal_value_is_masked_wherever_it_is(
     if where == "record":
         assert (book[0].symbol, book[0].quantity) == ("INFY", 7)
     assert decoded(pickle.loads(pickle.dumps(book)).response.content) == book
+    for refused, options in ((data[: cut % len(data)], {}), (data, KEEPING)):
+        with pytest.raises(td.DecodeError) as caught:
+            decoded(refused, **options)
+        assert not shows_a_number(f"{caught.value} {vars(caught.value)}")
 
 
 def test_a_search_masks_unknown_fields_too() -> None:
@@ -152,6 +161,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "lists for records": lambda: td.TradeBook([[PAN]]),  # type: ignore[list-item]
     "text for records": lambda: td.TradeBook([PAN]),  # type: ignore[list-item]
     "half a surrogate": lambda: td.Trade(pan_no=PAN + "\ud800"),
+    "a number": lambda: td.Trade(pan_no=9876543210),  # type: ignore[arg-type]
     "another field": lambda: td.Trade(quantity=PAN),  # type: ignore[arg-type]
     "a row for a field": lambda: td.Trade(symbol=KEPT.to_dicts()),  # type: ignore[arg-type]
     "a list of another type in a filter": lambda: KEPT.filter(quantity=[1, PAN]),

@@ -109,16 +109,6 @@ def test_keys_of_saved_local_fields_mean_nothing_in_a_response() -> None:
         assert (row.account, row._extra) == (None, {name: "x"})
 
 
-def test_filter_sort_and_equality_use_it() -> None:
-    book = labelled("b", "a")
-    assert {trade.account for trade in book.filter(account="a")} == {"a"}
-    assert len(book.filter(account={"a", "b"})) == 4
-    assert [trade.account for trade in book.sort("account")] == ["a", "a", "b", "b"]
-    assert book[0] != book[2]
-    assert book[0] == book[2]._replace(account="b")
-    assert len({book[0], book[2]}) == 2
-
-
 def test_displays_have_a_column_only_where_it_tells_rows_apart() -> None:
     body = as_json(envelope(trades(2)))
     single = td.TradeBook.from_json(body, account="desk1")

@@ -458,7 +458,9 @@ def test_a_body_is_a_book_where_python_reads_one(seed: int) -> None:
         bare = rng.random() < 0.3
         kind = td.StockList if bare else td.TradeBook
         drawn = [each[:3] for each in records(rng, rng.randrange(4))]
-        drawn = [each + each[: rng.random() < 0.1] for each in drawn]
+        for each in drawn:
+            if each and rng.random() < 0.1:
+                each.insert(rng.randrange(len(each)), rng.choice(each))
         made = [as_object(rng, each, " ") for each in drawn]
         data = f"[{','.join(made)}]"
         body = data

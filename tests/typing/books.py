@@ -14,18 +14,10 @@ import tradingdata as td
 def sequences(trades: td.TradeBook, orders: td.OrderBook, stocks: td.StockList) -> None:
     assert_type(trades[0], td.Trade)
     assert_type(trades[-5:], td.TradeBook)
-    assert_type(orders[0], td.Order)
-    assert_type(orders[::2], td.OrderBook)
-    assert_type(stocks[0].nsesymbol, str | None)
-    assert_type(len(trades), int)
     assert_type(iter(trades), Iterator[td.Trade])
     for trade in trades:
         assert_type(trade, td.Trade)
-    for order in reversed(orders):
-        assert_type(order, td.Order)
     assert_type([stock.mcap for stock in stocks], list[float | None])
-    assert_type(trades.index(trades[0]), int)
-    assert_type(trades[0] in trades, bool)
 
 
 def parts_and_unions(trades: td.TradeBook, orders: td.OrderBook) -> None:
@@ -52,9 +44,7 @@ def made_and_kept(data: bytes, path: Path) -> None:
 def what_came_with_it(trades: td.TradeBook) -> None:
     assert_type(trades.issues, tuple[td.types.Issue, ...])
     assert_type(trades.issues[0].count, int)
-    assert_type(trades.issues[0].lost, bool)
     assert_type(trades.extra_fields, tuple[str, ...])
-    assert_type(trades.columns, list[str])
     assert_type(trades.to_dicts(["symbol"], extra=True), list[dict[str, Any]])
     assert_type(trades.to_dict(), dict[str, list[Any]])
     assert_type(trades.to_json(columns=["symbol"], lines=True), str)
@@ -68,7 +58,6 @@ def what_came_with_it(trades: td.TradeBook) -> None:
 
 def changes(orders: td.OrderBook, client: td.Client) -> None:
     for change in orders.diff(orders[:5], ignore=["row_no"]):
-        assert_type(change, td.types.OrderChange)
         assert_type(change.kind, Literal["new", "changed", "gone", "returned"])
         assert_type(change.order, td.Order)
         assert_type(change.previous, td.Order | None)
@@ -79,13 +68,11 @@ def changes(orders: td.OrderBook, client: td.Client) -> None:
 def watched(client: td.Client, known: td.OrderBook) -> None:
     for update in client.watch_orders(0.5, previous=known, ignore=(), timeout=3):
         assert_type(update, td.types.OrderUpdate)
-        assert_type(update.orders, td.OrderBook)
         assert_type(update.changes, tuple[td.types.OrderChange, ...])
         assert_type(update.missed, td.TradingDataError | None)
         assert_type(update.at, datetime)
     for fills in client.watch_trades(interval=0.5):
         assert_type(fills, td.types.TradeUpdate)
-        assert_type(fills.trades, td.TradeBook)
         assert_type(fills.fills, tuple[td.Trade, ...])
         assert_type(fills.changes, tuple[td.types.TradeChange, ...])
         assert_type((fills.cleared, fills.misses), tuple[bool, int])

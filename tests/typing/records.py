@@ -11,15 +11,12 @@ import tradingdata as td
 
 
 def attributes(trade: td.Trade, order: td.Order, stock: td.Stock) -> None:
-    assert_type(trade.symbol, str | None)
     assert_type(trade.quantity, int | None)
     assert_type(trade.traded_price, float | None)
     assert_type(trade.exch_trade_time, datetime | None)
     assert_type(trade.expiry_date, date | None)
     assert_type(order.status, str | None)
-    assert_type(order.quantity, float | None)
     assert_type(order.leg_no, float | None)
-    assert_type(stock.co_code, int | None)
     assert_type(stock.BSEStatus, str | None)
     assert_type(trade["brand_new"], Any)
 
@@ -30,8 +27,6 @@ def arithmetic(trades: td.TradeBook) -> None:
     assert_type(td.required(trades[0].exch_trade_time), datetime)
     turnover: float = sum(td.required(trade.trade_value) for trade in trades)
     assert turnover
-    prices = [trade.traded_price for trade in trades if trade.traded_price is not None]
-    assert_type(prices, list[float])
 
 
 def made_by_keyword() -> None:
@@ -40,9 +35,6 @@ def made_by_keyword() -> None:
     assert_type(dataclasses.replace(trade, quantity=6), td.Trade)
     assert_type(copy.copy(trade), td.Trade)
     assert_type(trade._replace(quantity=6), td.Trade)
-    assert_type(trade._asdict(), dict[str, Any])
-    assert_type(hash(trade), int)
-    assert_type(trade == trade, bool)
 
 
 def refused(trade: td.Trade) -> None:

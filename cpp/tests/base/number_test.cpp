@@ -50,6 +50,21 @@ TEST_CASE("an exponent of many digits does not come back as a small one") {
   CHECK(integer(zeros + "1e2000001") == 1);
 }
 
+// The tests in Python compare these too, but never run the build without from_chars for doubles.
+TEST_CASE("halfway cases are rounded as strtod rounds them") {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    // The exact middle between two neighbours, to 60 digits, and a hair beside it.
+    const double low = std::bit_cast<double>(0x3FF0000000000000 + random() % (1ULL << 58));
+    const long double middle = (static_cast<long double>(low) + std::nextafter(low, INFINITY)) / 2;
+    char text[512];
+    std::snprintf(text, sizeof text, "%.60Lf", middle);
+    for (const std::string& literal : {std::string(text) + "e0", std::string(text) + "1"}) {
+      if (!same_bits(number(literal), std::strtod(literal.c_str(), nullptr))) FAIL(literal);
+    }
+  }
+}
+
 TEST_CASE("the short path reads what the long path reads, or leaves it to that") {
   std::mt19937_64 random(3);
   int read = 0;

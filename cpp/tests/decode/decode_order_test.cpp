@@ -18,40 +18,7 @@ constexpr bodies::Layout layouts[] = {
     {"\n", "                                                                        ", " ", "\n"},
 };
 
-// Every letter of a key as an escape.
-std::string escaped(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-    text += escape;
-  }
-  return text;
-}
-
 }  // namespace
-
-TEST_CASE("a known field that a record has twice is an error, in any order and spelling") {
-  const auto records = bodies::records(trade_schema, 3);
-  for (std::size_t at = 0; at < records[0].size(); ++at) {
-    for (const std::size_t row : {0u, 2u}) {
-      for (const bool hidden : {false, true}) {
-        auto changed = records;
-        auto& record = changed[row];
-        const auto pair = record[at];
-        record.insert(record.begin() + static_cast<std::ptrdiff_t>(at * 7 % record.size()),
-                      {hidden ? escaped(pair.first) : pair.first, "null"});
-        const Error error = book_failure(bodies::book(changed));
-        CHECK(error.kind == ErrorKind::decode);
-        CHECK(error.path == "$.data[" + std::to_string(row) + "]." + pair.first);
-      }
-    }
-  }
-  CHECK(book_failure(bodies::envelope(R"([{"symbol":"A","symbol":"A"}])")).path ==
-        "$.data[0].symbol");
-  const std::string malformed = bodies::envelope(R"([{"symbol":"A","symbol":tru}])");
-  CHECK(book_failure(malformed).offset == static_cast<std::int64_t>(malformed.find("tru") + 3));
-}
 
 TEST_CASE("a run of expected keys that begins again is seen") {
   // The second record goes through the learned order, and then through a part of it once more.

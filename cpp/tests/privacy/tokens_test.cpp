@@ -144,24 +144,6 @@ TEST_CASE("a token of 8 to 11 characters is found as a unit, a shorter one is no
         hidden(8) + "seven-7" + hidden(11));
 }
 
-TEST_CASE("a token is found in any spelling, at any place") {
-  Random random(7);
-  for (const std::size_t length : {8u, 9u, 11u, 12u, 13u, 64u, 520u, 4000u}) {
-    const std::string token = random_token(random, length);
-    for (const Respell respell : respellings) {
-      std::string spelled;
-      for (const char c : token) spelled += respell(c);
-      for (const std::size_t before : {0u, 1u, 5u, 100u, 32700u}) {
-        CAPTURE(length);
-        CAPTURE(spelled.substr(0, 100));
-        const std::string head = "\"" + std::string(before, ' ') + "\"Bearer ";
-        const std::string tail = "\",\"quantity\":5";
-        CHECK((found({token}, head + spelled + tail) == head + hidden(length) + tail));
-      }
-    }
-  }
-}
-
 TEST_CASE("a token of which only some characters are escaped is found complete") {
   Random random(8);
   for (int round = 0; round < 300; ++round) {

@@ -1,5 +1,5 @@
 // A body decoded at once, and in pieces: what came of it as one text, so that the two compare. Also
-// used by the fuzzer of the same name.
+// used by the fuzzer.
 #pragma once
 
 #include <algorithm>
