@@ -96,15 +96,6 @@ def test_a_missing_column_is_none_and_an_issue() -> None:
     assert issues_of(kept, "isin") == [("missing", 4, 1, True)]
 
 
-def test_a_column_of_nothing_is_none_without_an_issue() -> None:
-    table = pl.DataFrame(sample("trade", 5).book).with_columns(
-        pl.lit(None).alias("isin"), pl.lit(None).alias("exch_trade_time")
-    )
-    book = td.TradeBook.from_arrow(table)
-    assert [(row.isin, row.exch_trade_time) for row in book] == [(None, None)] * 5
-    assert book.issues == ()
-
-
 def test_columns_of_an_archive_and_of_an_index_are_dropped() -> None:
     book = sample("trade", 4).book
     table = book.to_arrow(extra=True)

@@ -313,6 +313,11 @@ def test_an_array_means_what_its_json_means(name: str, kind: str) -> None:
         assert book.column(FIELDS[kind]) == [None, None]
         return
     compare(kind, array, lambda field: pa.table({field: array}))
+    chunks = pa.chunked_array([array[:1], array[1:1], array[1:3], array[3:]])
+    compare(kind, array, lambda field: pa.table({field: chunks}))
+    # The array begins at an offset of its own, and the batch at another one.
+    later = pa.concat_arrays([array[:1], array[:1], array])[1:]
+    compare(kind, array, lambda field: pa.record_batch([later], [field]).slice(1))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -320,29 +325,6 @@ def test_what_is_no_text_number_or_time_is_refused(name: str) -> None:
     for field in (*FIELDS.values(), UNKNOWN):
         with pytest.raises(TypeError, match=f"column {field} .*(cast it|drop it)"):
             td.TradeBook.from_arrow(pa.table({field: REFUSED[name]}))
-
-
-def test_chunks_and_slices_mean_the_same() -> None:
-    names = (
-        "string string_view float64 bool decimal256 timestamp[ns] date32 date64 dictionary<int8>"
-    )
-    for name in names.split():
-        array = ARRAYS[name]
-        for kind in ("text", "timestamp", "date", "number", "unknown"):
-            if not takes(kind, array.type) or (name == "float64" and kind in ("timestamp", "date")):
-                continue
-            chunks = pa.chunked_array([array[:1], array[1:1], array[1:3], array[3:]])
-            field = FIELDS.get(kind, UNKNOWN)
-            complete = quiet(td.TradeBook.from_arrow, pa.table({field: array}))
-            assert quiet(td.TradeBook.from_arrow, pa.table({field: chunks})) == complete
-            assert quiet(td.TradeBook.from_arrow, pa.table({field: chunks})).issues == (
-                complete.issues
-            )
-            # Each array begins at an offset of its own, and the batch at another one.
-            batch = pa.record_batch([array[1:], array[:-1]], [field, "more"]).slice(1, 1)
-            of_parts = quiet(td.TradeBook.from_arrow, batch).to_dicts(extra=True)
-            whole = pa.table({field: array[2:3], "more": array[1:2]})
-            assert of_parts == quiet(td.TradeBook.from_arrow, whole).to_dicts(extra=True)
 
 
 def test_a_field_that_was_unknown_means_what_it_means_in_a_response() -> None:

@@ -19,7 +19,7 @@ import tradingdata as td
 from analysis_samples import displayed
 from cases import KEY_OF_C1
 from cases import made as fill
-from golden.samples import DAY, FOLDER, ORDERS, SHARE, TRADES, body, books, order, trade
+from golden.samples import DAY, FOLDER, ORDERS, TRADES, body, books, trade
 from tradingdata.display import aligned, cell_width, cut, group
 
 DISPLAYS = FOLDER / "displays"
@@ -59,7 +59,7 @@ def results(found: dict[str, Any]) -> dict[str, Any]:
         for record in TRADES
     ]
     two_days = td.TradeBook.from_json(body([*TRADES, *later]))
-    short = td.TradeBook.from_json(body([trade(60, SHARE, "S", 10, 1.0, "10:00"), *TRADES[:3]]))
+    short = td.TradeBook.from_json(body([trade(60, "S", 10, 1.0, "10:00"), *TRADES[:3]]))
     alike = two_products()
     return {
         "trade": trades[3],
@@ -96,20 +96,24 @@ def two_products() -> td.TradeBook:
 
 def odd() -> dict[str, Any]:
     """Books with what services, screens and pages do not expect."""
-    many = [trade(at, SHARE, "B", 5, 1.0, "09:16", display_name=f"NAME {at}") for at in range(25)]
+    many = [trade(at, "B", 5, 1.0, "09:16", display_name=f"NAME {at}") for at in range(25)]
     rows = td.TradeBook.from_json(body(TRADES[:3]))._rows
     when = dt.datetime(2026, 11, 20, 10, 1, 2, 345, dt.UTC)
     named = {"display_name": f"a\nb\x1b[31m\u202ec {MARKUP}", "pan_no": PAN, MARKUP: [PAN]}
-    wide = trade(1, SHARE, "B", 5, 1.0, "09:16", display_name="日本電気") | {
-        "quantity": "数量 未定 " * 3
-    }
-    nasty = trade(1, SHARE, "B", 5, 1.0, "09:16", **named) | {"quantity": f"<b>NA</b>{PAN}"}
+    wide = trade(1, "B", 5, 1.0, "09:16", display_name="日本電気") | {"quantity": "数量 未定 " * 3}
+    nasty = trade(1, "B", 5, 1.0, "09:16", **named) | {"quantity": f"<b>NA</b>{PAN}"}
     kept = td.TradeBook.from_json(body([nasty]), keep_personal_data=True)
     numbers = [
-        trade(1, SHARE, "B", 1_234_567, 83.5, "09:16", trade_value=1_234_567.5),
-        trade(2, SHARE, "B", 5, 83.5025, "09:17", trade_value=8325),
+        trade(1, "B", 1_234_567, 83.5, "09:16", trade_value=1_234_567.5),
+        trade(2, "B", 5, 83.5025, "09:17", trade_value=8325),
     ]
-    prices = [order(n, SHARE, "B", 100_000, price, "09:16") for n, price in enumerate((0, 10.5))]
+    placed = ORDERS[0] | {"quantity": 100_000, "traded_qty": 100_000, "rem_qty_tot_qty": "0/100000"}
+    prices = [
+        placed
+        | {"order_no": f"1{n}", "row_no": n, "price": price}
+        | dict.fromkeys(("traded_price", "avg_traded_price", "ref_ltp"), price)
+        for n, price in enumerate((0, 10.5))
+    ]
     two = [row._replace(account=f"desk{at % 2}") for at, row in enumerate(rows)] * 5
     return {
         "many": td.TradeBook.from_json(body(many)),

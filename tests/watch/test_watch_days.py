@@ -51,6 +51,10 @@ def entered(day: int) -> Record:
 
 
 TRADES: Days = {
+    "a side is corrected": [
+        ([TRADE | {"txn_type": "B"}, *OTHERS], "4 fills"),
+        ([TRADE | {"txn_type": "S"}, *OTHERS], "corrected 0 txn_type"),
+    ],
     **{
         f"{name} arrives later than the rest, first {value!r}": [
             (after({name: value}), "4 fills"),

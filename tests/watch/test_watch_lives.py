@@ -41,13 +41,19 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
     "failed": lambda: td.ServiceError("try later"),
     "unreadable": lambda: td.DecodeError("not JSON"),
     "own": lambda: ValueError("of a token function"),
+    "no token": lambda: td.ConfigurationError("no token"),
+    "closed": lambda: td.ClientClosedError("closed"),
     "interrupt": KeyboardInterrupt,
 }
+# What no later poll can mend, and what is raised after some polls.
+UNMENDED = (KeyboardInterrupt, ValueError, td.ConfigurationError, td.ClientClosedError)
+RAISED = (*UNMENDED, td.AuthenticationError)
 FAULTS = ("none", "none", "empty", "part", "older", "shuffled", "blank", "twice", *ERRORS)
 REFUSALS = 3  # in a row, after which the error is raised
 ROUNDING = 1e-6  # seconds: after a pause with jitter the clock is at no whole second
 EXECUTED = ("txn_type", "quantity", "traded_price")
 TIMES = [name for name, kind, _, _ in _core.fields_of("Trade") if kind == "timestamp"]
+AMENDED: dict[str, Any] = {"txn_type": "BS", "quantity": (1, 2), "traded_price": (1.0, 2.0)}
 Key = str | None
 
 
@@ -112,6 +118,7 @@ class Life(RuleBasedStateMachine):
         self.service = Service(self.clock)
         self.refused = self.misses = 0
         self.book: Any = None
+        self.requested: Any = None
         self.present: list[Key] = []  # in the last good response
         self.watch = self.started()
 
@@ -142,11 +149,10 @@ class Life(RuleBasedStateMachine):
             self.service.records[number] = self.new(number)
 
     @precondition(lambda self: self.service.records)
-    @rule(data=st.data(), quantity=st.integers(1, 3), price=st.integers(1, 3))
-    def amend(self, data: st.DataObject, quantity: int, price: int) -> None:
+    @rule(data=st.data(), name=st.sampled_from([*AMENDED]), nth=st.integers(0, 1))
+    def amend(self, data: st.DataObject, name: str, nth: int) -> None:
         number = data.draw(st.sampled_from(sorted(self.service.records)))
-        self.service.records[number] |= {"quantity": quantity, "traded_price": float(price)}
-        self.service.records[number] = dict(self.service.records[number])
+        self.service.records[number] = self.service.records[number] | {name: AMENDED[name][nth]}
 
     @precondition(lambda self: self.service.records)
     @rule(data=st.data())
@@ -179,7 +185,7 @@ class Life(RuleBasedStateMachine):
         before = len(self.service.at)
         try:
             update = self.advance()
-        except (KeyboardInterrupt, td.AuthenticationError, ValueError) as error:
+        except RAISED as error:
             self.raised(error)
         else:
             self.delivered(update)
@@ -201,18 +207,21 @@ class Life(RuleBasedStateMachine):
             assert isinstance(records, list)
             assert set(self.present) - set(self.keys(self.decoded(records)))
         if isinstance(outcome, BaseException):
+            assert not isinstance(outcome, UNMENDED)
             self.misses += 1
             is_refused = isinstance(outcome, td.AuthenticationError)
             self.refused = self.refused + 1 if is_refused else 0
             assert self.refused < REFUSALS
             assert (update.missed, update.misses) == (outcome, self.misses)
             assert (update.changes, update.cleared, getattr(update, "fills", ())) == ((), False, ())
-            assert update[0] == self.book
+            assert update[0] is self.book  # the last response, of equal ones too
+            assert outcome.__traceback__ is None
             return
         self.misses = self.refused = 0
         book = self.decoded(outcome)
         now = self.keys(book)
         assert update[0] == book
+        assert update[0] is self.requested
         assert (update.missed, update.misses) == (None, 0)
         vanished = [key for key in self.present if key not in now]
         most = len(vanished) == len(self.present) or 2 * len(vanished) >= max(len(self.present), 4)
@@ -223,6 +232,10 @@ class Life(RuleBasedStateMachine):
 
     def decoded(self, records: list[Record]) -> Any:
         raise NotImplementedError
+
+    def request(self) -> Any:
+        self.requested = self.decoded(self.service.respond())
+        return self.requested
 
     def teardown(self) -> None:
         """In the end the reader knows what the service has."""
@@ -239,9 +252,6 @@ class OrderLife(Life):
     def started(self) -> Any:
         state = KnownOrders(("row_no", "ref_ltp"), None)
         return watched(self.request, state, self.clock, self.interval)
-
-    def request(self) -> td.OrderBook:
-        return order_book(self.service.respond())
 
     def decoded(self, records: list[Record]) -> td.OrderBook:
         return order_book(records)
@@ -297,9 +307,6 @@ class TradeLife(Life):
     def started(self) -> Any:
         self.service.repeats = True
         return watched(self.request, KnownTrades(None), self.clock, self.interval)
-
-    def request(self) -> td.TradeBook:
-        return trade_book(self.service.respond())
 
     def decoded(self, records: list[Record]) -> td.TradeBook:
         return trade_book(records)
@@ -367,7 +374,7 @@ class AsyncLife(OrderLife):
         await asyncio.sleep(0)
         self.clock.sleep(seconds)
 
-    async def slowly(self) -> td.OrderBook:
+    async def slowly(self) -> Any:
         await asyncio.sleep(0)
         book = self.request()
         await asyncio.sleep(0)

@@ -34,43 +34,18 @@ def test_a_watch_goes_on_from_a_file(tmp_path: Path, suffix: str) -> None:
     assert (len(later.fills), later.changes) == (1, ())
 
 
-def test_a_failure_that_may_pass_is_a_miss_with_the_orders_as_known() -> None:
-    error = td.ServerError("down", retryable=True)
-    before, now = some_orders(1), [{**some_orders(1)[0], "status": "Other"}]
-    first, missed, again, good = order_updates(before, error, error, now)
-    assert (missed.missed, missed.changes) == (error, ())
-    assert missed.orders is first.orders
-    assert again.missed is error
-    assert [update.misses for update in (first, missed, again, good)] == [0, 1, 2, 0]
-    assert repr(again).endswith("missed: ServerError, 2 in a row>")
-    assert error.__traceback__ is None
-    assert (good.missed, reported(good)) == (None, [("changed", "0", ("status",))])
-
-
 def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     error = td.ConnectError("no one there", retryable=True)
     with pytest.raises(td.ConnectError, match="no one there"):
         len(next(trade_updates(error)).trades)
-    missed, good = order_updates(error, some_orders(1))
+    missed, again, good = order_updates(error, error, some_orders(1))
     for _ in range(2):
         with pytest.raises(td.ConnectError, match="no one there") as caught:
             len(missed.orders)
         assert len(caught.traceback) == 2  # this test and the property, each time
     assert repr(missed).endswith("Z, orders unknown, 0 changes, missed: ConnectError>")
+    assert repr(again).endswith("missed: ConnectError, 2 in a row>")
     assert [change.kind for change in good.changes] == ["new"]
-
-
-@pytest.mark.parametrize(
-    "error", [ValueError("own"), td.ConfigurationError("no token"), td.ClientClosedError("closed")]
-)
-def test_what_no_later_poll_can_mend_is_raised_and_ends_nothing(error: Exception) -> None:
-    """`next()` after an error goes on, and is no clean end."""
-    updates = order_updates(some_orders(1), error, error, some_orders(1))
-    next(updates)
-    for _ in range(2):
-        with pytest.raises(type(error)):
-            next(updates)
-    assert next(updates).changes == ()
 
 
 def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
@@ -80,11 +55,3 @@ def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
     assert (cleared, missed, misses) == (False, None, 0)
     assert repr(update) == f"<OrderUpdate {update.at:%H:%M:%S}Z, 2 orders, 2 changes>"
     assert pickle.loads(pickle.dumps(update)) == update
-
-
-def test_after_a_miss_the_orders_are_those_of_the_last_response() -> None:
-    """Also if they equal those of earlier responses, which were received before."""
-    first, last = order_book(some_orders(2)), order_book(some_orders(2))
-    updates = list(order_updates(first, last, td.ServerError("down", retryable=True)))
-    assert updates[2].orders is last
-    assert updates[2].changes == ()
