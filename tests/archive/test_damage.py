@@ -445,8 +445,7 @@ def _pages(path: Path, column: str) -> list[tuple[int, int]]:
 
 def test_reading_a_day_names_a_damaged_file_of_responses(root: Path) -> None:
     """Of another day too: nobody knows of which days it has rows."""
-    day = day_files(root)[-1].stem
-    path = response_files(root)[0]
+    path = response_of(root, "orders", DAYS[0])
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.warns(td.DataWarning, match=f"{re.escape(path.name)} is damaged: restore"):
-        assert len(td.Archive(root).trades(day, missing_ok=True)) == 20
+        assert len(td.Archive(root).trades(DAYS[-1], missing_ok=True)) == 20
