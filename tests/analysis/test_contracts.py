@@ -57,6 +57,13 @@ def test_two_contracts_of_one_id_are_two_positions() -> None:
         td.positions(td.TradeBook([*TWO_CONTRACTS, made(3, "B", 1, 1, "20 11:00")]))
 
 
+def test_a_lot_that_gets_its_expiry_keeps_its_multiplier() -> None:
+    dated: dict[str, Any] = {**KEY_OF_C1, "quantity": 2, "value": 100.0, **expiring(24, **CALL)}
+    dated["multiplier"] = 50
+    (row,) = td.unrealised_pnl([dated, {**dated, "expiry_date": None}], {"43210": 2.0})
+    assert (row.quantity, row.unrealised) == (4, 200.0)
+
+
 PAIR = [made(1, "B", 10, 100, "20 10:00"), made(2, "S", 10, 110, "20 11:00")]
 LATER = made(3, "B", 75, 5, "20 12:00", **expiring(29, 12, **PUT))
 
