@@ -369,7 +369,7 @@ def fuzz(session: nox.Session) -> None:
 def sanitize(session: nox.Session) -> None:
     """the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
     # With zlib in place of ISA-L and without SSE2 or NEON, which the stage `core` has: both are
-    # tested, and the corpus of the fuzzers must decode alike. The fuzzers run SSE2 with sanitizers.
+    # tested, and the corpus of the fuzzer must decode alike. The fuzzer runs SSE2 with sanitizers.
     cmake(session, "sanitize")
     outcomes = Path("cpp/tests/decode_outcomes")
     programs = (extension_core(session, outcomes.name), BUILD / "sanitize" / outcomes)

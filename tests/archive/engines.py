@@ -99,16 +99,16 @@ def check_engines(archive: td.Archive, *names: str) -> None:
                 assert ENGINES[name](archive.path, book) == wanted, (name, book)
 
 
-def is_named(archive: td.Archive, label: str) -> bool:
-    """Whether any file has a label: its bytes, or what a reader of Parquet sees in it."""
+def is_named(archive: td.Archive, text: str) -> bool:
+    """Whether any file has a text: its bytes, or what a reader of Parquet sees in it."""
     for path in Path(archive.path).rglob("*"):
-        if path.is_file() and label.encode() in path.read_bytes():
+        if path.is_file() and text.encode() in path.read_bytes():
             return True
         if path.suffix == ".parquet":
             with duckdb.connect() as own:
                 rows = own.execute(f"SELECT * FROM '{path}'").fetchall()
                 notes = f"SELECT decode(value) FROM parquet_kv_metadata('{path}')"
                 rows += own.execute(notes).fetchall()
-            if label in str(rows):
+            if text in str(rows):
                 return True
     return False

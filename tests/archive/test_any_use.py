@@ -1,6 +1,6 @@
 """Random histories of an archive beside a plain model.
 
-With crashes, full disks, damage, erasure and other engines.
+Among what happens are crashes, full disks, damage and erasure; other engines read meanwhile.
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ class History:
         return self.archive._store.log()
 
     def crash(self) -> tuple[int, bool]:
-        """At which operation on files the process ends, or at which write the disk is full.
+        """Returns where the process ends or the disk is full, and whether it is the disk.
 
-        The first is 0 for neither.
+        An operation on files, or for the disk a write, is counted; 0 is neither.
         """
         number = self.chance.randint(1, 70)
         return self.chance.choice([(0, False), (0, False), (number, False), (number // 4, True)])

@@ -94,11 +94,14 @@ def test_a_pipe_that_nobody_reads_any_more_ends_the_command(
     command: str, is_begun: bool, unbuffered: str
 ) -> None:
     """The book is larger than what a pipe holds, so that the write meets the closed end."""
-    with start_service(orders=200) as service:
+    ours, theirs = os.pipe()
+    with start_service(orders=200) as service, open(ours, "rb") as reader:
+        if not is_begun:
+            reader.close()
         env = account(service) | {"PYTHONUNBUFFERED": unbuffered}
-        with start(*command.split(), env=env) as child:
-            assert child.stdout is not None
+        with start(*command.split(), env=env, output=theirs) as child:
+            os.close(theirs)
             assert child.stderr is not None
-            assert not is_begun or child.stdout.readline()
-            child.stdout.close()
+            assert not is_begun or reader.readline()
+            reader.close()
             assert (child.wait(timeout=60), child.stderr.read()) == (Code.BROKEN_PIPE, b"")

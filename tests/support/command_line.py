@@ -100,14 +100,17 @@ def run_here(
 
 
 def start(
-    *arguments: str, env: dict[str, str], terminal: int | None = None
+    *arguments: str,
+    env: dict[str, str],
+    terminal: int | None = None,
+    output: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """A command in a process of its own, its output in pipes or on a terminal."""
     return subprocess.Popen(
         interruptible(*PROGRAM, *arguments),
         env={**os.environ, **env},
         stdin=subprocess.PIPE if terminal is None else terminal,
-        stdout=subprocess.PIPE if terminal is None else terminal,
+        stdout=output if terminal is None else terminal,
         stderr=subprocess.PIPE if terminal is None else terminal,
     )
 

@@ -259,6 +259,7 @@ def test_a_fault_comes_to_what_the_table_says(call: Any, fault: Fault) -> None:
         assert error.passing == passing
         assert str(error).startswith(f"{PREFIX}HTTP {error.status_code}")
         assert error.service_message in str(error)
+    # A document that ends too early may be a cut response, and says where as one that is no JSON.
     if isinstance(error, td.DecodeError) or "F128" in fault.name:
         assert error.offset is not None
     if passing:
