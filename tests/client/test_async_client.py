@@ -15,7 +15,7 @@ import pytest
 
 import service as s
 import tradingdata as td
-from calls import TOKEN, at_once, good_book, served, wait_until, within
+from calls import TOKEN, good_book, served, wait_until, within
 from service import Authority, Service
 
 pytestmark = pytest.mark.sanitize
@@ -99,19 +99,6 @@ def test_one_client_on_one_loop_after_the_other(service: Service) -> None:
     service.wait_for_open(1)
     wait_until(lambda: threads() - before <= 2)
     asyncio.run(client.aclose())
-
-
-def test_one_client_on_several_loops_at_once(service: Service) -> None:
-    service.script(then=good_book())
-    client = td.AsyncClient(service.base_url, access_token=TOKEN)
-
-    async def work() -> list[int]:
-        calls = [await asyncio.gather(*(client.trade_book() for _ in range(3))) for _ in range(10)]
-        return [len(book) for books in calls for book in books]
-
-    assert at_once(4, lambda _: asyncio.run(work())) == [[3] * 30] * 4
-    asyncio.run(client.aclose())
-    service.wait_for_open(0)
 
 
 def test_aclose_ends_what_is_under_way_and_is_final(service: Service) -> None:

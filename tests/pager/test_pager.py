@@ -105,17 +105,6 @@ class TestWhereToGoOn:
             rest = client.search("x", page_size=10, start_page=search.page)
             assert sorted({*before, *(stock.co_code for stock in rest)}) == codes(ROWS)
 
-    def test_after_a_page_and_after_the_end(self, service: Service) -> None:
-        service.choose(pages(ROWS))
-        with td.Client(service.base_url) as client:
-            search = client.search("x", page_size=10, start_page=2)
-            assert search.page == 2
-            reader = search.pages()
-            next(reader)
-            assert search.page == 3
-            list(reader)
-            assert search.page == 4
-
 
 @kinds
 @pytest.mark.parametrize(("wanted", "asked"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3), (99, 4)])
@@ -139,14 +128,6 @@ def test_as_many_pages_as_wanted_stay_requested_ahead_of_each(service: Service) 
         search = client.search("x", page_size=5, prefetch=3, max_items=40)
         requested = [search.stats.requests for _ in search.pages()]
     assert requested == [4, 5, 6, 7, 8, 8, 8, 8]
-
-
-def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
-    service.choose(pages(ROWS))
-    with td.Client(service.base_url) as client:
-        assert client.search("a&b=c #क", page_size=3, start_page=4).first(1)[0].co_code == 109
-        assert client.search("x", page_size=3).page_size == 3
-    assert service.requests[0].query == [("query", "a&b=c #क"), ("page", "4"), ("limit", "3")]
 
 
 def test_pages_keep_to_their_own_time_limit(service: Service) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 import service as s
 import tradingdata as td
-from calls import BOOK_PATH, both, failure, run_child
+from calls import BOOK_PATH, run_child
 from echoes import BODIES, echo, said_by
-from service import Authority, Proxy, Service
+from service import Service
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
 SECRET = "canary/7f3b+91c2=="
@@ -100,29 +100,6 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     assert not holds_secret(said_by(caught.value))
 
 
-def test_a_proxy_sees_no_token_and_its_password_is_not_shown(
-    proxy: Proxy, tls_service: Service, ca: Authority, log: io.StringIO
-) -> None:
-    password = f"http://user:canary%2F7f3b@127.0.0.1:{proxy.port}"
-    proxy.script(then=s.reply(407))
-    # No name is looked up: a proxy gets the host's name and refuses it.
-    error = failure(
-        "https://api.example.test",
-        access_token=SECRET,
-        ca_file=ca.pem_file,
-        proxy=password,
-        attempts=1,
-    )
-    assert not holds_secret(said_by(error) + log.getvalue())
-    assert SECRET.encode() not in proxy.seen
-    [request] = proxy.requests
-    assert request.method == "CONNECT"
-    with s.closed_port() as port:
-        unreachable = f"http://user:canary%2F7f3b@127.0.0.1:{port}"
-        error = failure("https://api.example.test", proxy=unreachable, attempts=1)
-    assert not holds_secret(said_by(error) + log.getvalue())
-
-
 def test_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
     """~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
     netrc = tmp_path / ".netrc"
@@ -139,20 +116,6 @@ client.trade_book()
     assert search.header("authorization") is None
     assert (book.header("authorization") or "").startswith("Bearer ")
     assert b"netrc" not in search.raw + book.raw
-
-
-@both
-@pytest.mark.parametrize("content", [BAD.encode() + b"x", SECRET.encode() + b"\xff", b"\xff" * 9])
-def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(
-    call: Callable[..., Any], content: bytes, tmp_path: Path
-) -> None:
-    (tmp_path / "token").write_bytes(content)
-    sources: list[Any] = [td.token_file(tmp_path / "token"), lambda: BAD, lambda: SECRET.encode()]
-    for source in sources:
-        with pytest.raises(td.AuthenticationError) as caught:
-            call(URL, access_token=source)
-        assert not holds_secret(said_by(caught.value))
-        assert not holds_secret(f"{caught.value.__cause__!r} {caught.value.__context__!r}")
 
 
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
