@@ -6,6 +6,7 @@ import datetime as dt
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,8 @@ def of_pyarrow(path: str, book: str) -> Rows:
 def beside_writers(read: Callable[[str, str], Rows], path: str) -> Rows:
     """What an engine reads of the trades, again if it opened a file as it was replaced."""
     for _ in range(20):
-        try:
+        with suppress(Exception):
             return read(path, "trades")
-        except duckdb.Error:
-            continue
     return read(path, "trades")
 
 

@@ -129,17 +129,6 @@ def test_a_book_in_another_zone_has_the_same_trades(archive: td.Archive) -> None
     assert len(archive.trades()) == 1
 
 
-def test_a_warning_that_is_an_error_keeps_no_response_from_being_stored(
-    archive: td.Archive,
-) -> None:
-    book = trades_at(FRIDAY, "15:45", trade("1"), trade("2", exch_trade_time="9999-12-31 10:00:00"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", td.DataWarning)
-        with pytest.raises(td.DataWarning, match="cannot be right"):
-            archive.add(book)
-    assert len(archive.trades()) == 2
-
-
 def test_a_withdrawn_response_that_is_added_again_is_named(archive: td.Archive) -> None:
     book = trades_at(FRIDAY, "15:45", trade("1"))
     entry = archive.add(book)

@@ -7,6 +7,7 @@ import os
 import re
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,68 +53,101 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> td.Archive:
+DAYS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
+ALL: dict[str, Any] = {"start": DAYS[0], "end": DAY}
+TODAY = {"start": DAY}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> td.Archive:
+    """Of the first day, without orders; of the second; and of the last, with two states."""
     return archive_with(
-        tmp_path,
+        tmp_path_factory.mktemp("sql"),
+        *(response(td.TradeBook, [trade(str(day), day)], clock("15:45", day)) for day in DAYS[:2]),
+        response(td.OrderBook, [order("0")], clock("15:45", DAYS[1])),
         trades(trade("1", quantity=2), trade("2", quantity=3)),
         order_response(order("1", status="Open"), at="15:00"),
         order_response(order("1", status="Done")),
     )
 
 
-def test_a_query_can_only_read(archive: td.Archive, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("query", "options", "rows"),
+    [
+        *(
+            (f"SELECT DISTINCT day FROM {view}", {"start": DAYS[1]}, [(DAYS[1],)])
+            for view in ("trades", "orders", "order_states", "fetches")
+        ),
+        ("SELECT count(*) FROM trades", {"start": DAYS[0], "end": DAYS[1]}, [(2,)]),
+        ("SELECT count(DISTINCT day) FROM trades", {}, [(3,)]),
+        ("SELECT count(DISTINCT day) FROM orders", {}, [(2,)]),
+        ("SELECT count(*) FROM trades JOIN fetches USING (fetch_id)", {}, [(4,)]),
+        ("SELECT sum(quantity) FROM trades WHERE quantity < $x", {"parameters": {"x": 3}}, [(2,)]),
+        ("SELECT quantity FROM trades WHERE trade_no = ?", {"parameters": ["1"]}, [(2,)]),
+        ("WITH log_returns AS (SELECT day FROM TRADES) FROM Log_Returns", TODAY, [(DAY,)] * 2),
+        ('SELECT count(*) FROM "Order_States", "Fetches"', TODAY, [(2 * 3,)]),
+        ("SELECT status FROM orders", TODAY, [("Done",)]),
+        ("SELECT status FROM order_states ORDER BY received_at", TODAY, [("Open",), ("Done",)]),
+        ("SELECT book, rows, error FROM fetches LIMIT 1", TODAY, [("trades", 2, None)]),
+        ("SELECT unnest([1.5, 'inf'::DOUBLE, 'nan'::DOUBLE])", {}, [(1.5,), (None,), (None,)]),
+        ("WITH orders AS (SELECT 5 AS n) SELECT n FROM orders", ALL, [(5,)]),
+        *(
+            (f"SELECT 'é; --' AS text{end}", {}, [("é; --",)])
+            for end in (" -- ;", ";", " ;;\t\n", "; -- é;", " /* ; */ ; /* done */")
+        ),
+    ],
+)
+def test_a_query_has_the_rows_of_the_days_asked(
+    query: str, options: dict[str, Any], rows: list[Any], archive: td.Archive
+) -> None:
+    assert [*map(tuple, archive.sql(query, **options))] == rows
+
+
+READS = "one SELECT that only reads its views trades"
+CANNOT = "DuckDB cannot run the query: "
+ABSENT = 'Catalog Error: Table with name trade does not exist! Did you mean "trades"?'
+CANDIDATES = "part VARCHAR, ts TIMESTAMP WITH TIME ZONE"  # the last of those that DuckDB names
+
+
+@pytest.mark.parametrize(
+    ("query", "error", "words"),
+    [
+        *(
+            (f"SELECT 1 FROM {x}", td.ArchiveError, "orders of 2026-11-18")
+            for x in ("orders", "Order_States")
+        ),
+        *((query, td.ArchiveError, READS) for query in ("", "EXPLAIN SELECT 1", "PRAGMA version")),
+        *((query, td.ArchiveError, READS) for query in ("SELECT 1; SELECT 2", HOSTILE[7])),
+        ("SELEC 1", td.ConfigurationError, CANNOT),
+        ("SELECT nothing FROM trades", td.ConfigurationError, CANNOT),
+        ("SELECT *\n  FROM trade", td.ConfigurationError, f"^{CANNOT}{re.escape(ABSENT)}$"),
+        ("SELECT date_part(1, 2, 3)", td.ConfigurationError, CANDIDATES),
+        ("SELECT 1e20::HUGEINT AS large", td.ConfigurationError, r"is not in -2\^63 to 2\^63"),
+        (5, TypeError, "query must be text"),
+    ],
+)
+def test_a_query_that_cannot_be_is_refused_in_a_line(
+    query: Any, error: type[Exception], words: str, archive: td.Archive
+) -> None:
+    with pytest.raises(error, match=words) as caught:
+        archive.sql(query, **ALL)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_query_can_only_read(archive: td.Archive) -> None:
     """No other file, extension, setting or variable of the caller is in reach."""
     import pyarrow
 
     secret_of_the_caller = pyarrow.table({"secret": [1]})
     assert secret_of_the_caller.num_rows == 1
-    before = sorted(os.walk(tmp_path))
+    folder = Path(archive.path).parent
+    before = sorted(os.walk(folder))
     file = archive.files("trades")[0]
     for query in HOSTILE:
         with pytest.raises((td.ArchiveError, td.ConfigurationError)):
-            archive.sql(query.format(root=archive.path, folder=tmp_path, file=file))
-    assert sorted(os.walk(tmp_path)) == before
-    with pytest.raises(td.ArchiveError, match="only reads its views"):
-        archive.sql("COPY (SELECT 1) TO '/tmp/stolen'")
-    assert archive.verify() == 3
-
-
-@pytest.mark.parametrize("end", [" -- ;", ";", " ;;\t\n", "; -- é;", " /* ; */ ; /* done */"])
-def test_semicolons_and_comments_may_end_a_query(end: str, archive: td.Archive) -> None:
-    (row,) = archive.sql(f"SELECT 'é; --' AS text{end}")
-    assert row.text == "é; --"
-
-
-def test_views_have_the_days_asked_and_no_others(tmp_path: Path) -> None:
-    days = [dt.date(2026, 11, day) for day in (18, 19, 20)]
-    archive = archive_with(
-        tmp_path,
-        *(response(td.TradeBook, [trade(str(day), day)], clock("15:45", day)) for day in days),
-        *(response(td.OrderBook, [order(str(day))], clock("15:45", day)) for day in days),
-    )
-    for view in ("trades", "orders", "order_states", "fetches"):
-        found = archive.sql(f"SELECT DISTINCT day FROM {view}", days[1])
-        assert [*map(tuple, found)] == [(days[1],)], view
-        assert len(archive.sql(f"SELECT DISTINCT day FROM {view}")) == 3
-    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", days[0], days[1]))] == [(2,)]
-
-
-def test_parameters_accounts_and_types(archive: td.Archive) -> None:
-    query = "SELECT sum(quantity) AS total, max(day) AS day FROM trades WHERE quantity > $least"
-    found = archive.sql(query, DAY, parameters={"least": 2})
-    assert [*map(tuple, found)] == [(3, DAY)]
-    assert found.columns == ["total", "day"]
-    assert found.to_dicts() == [{"total": 3, "day": DAY}]
-    assert [
-        *map(tuple, archive.sql("SELECT count(*) FROM trades WHERE trade_no = ?", parameters=["1"]))
-    ] == [(1,)]
-    archive.add(trades(trade("9"), account="desk9"))
-    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", account="desk9"))] == [(1,)]
-    assert archive.sql("SELECT account, account FROM trades", account="desk9").columns == [
-        "account",
-        "account_1",
-    ]
+            archive.sql(query.format(root=archive.path, folder=folder, file=file))
+    assert sorted(os.walk(folder)) == before
+    assert archive.verify() == 6
 
 
 def test_values_that_a_book_does_not_have_become_text_or_numbers(archive: td.Archive) -> None:
@@ -144,14 +178,6 @@ def test_values_that_a_book_does_not_have_become_text_or_numbers(archive: td.Arc
     assert found[0].b == found[0]["b"] == 1.5
     (row,) = archive.sql("SELECT TIMESTAMPTZ '2026-11-20 00:00Z' AS at, [TIMESTAMP '2026-11-20']")
     assert row.at == day.replace(tzinfo=dt.UTC)
-    with pytest.raises(td.ConfigurationError, match=r"of the result is not in -2\^63 to 2\^63"):
-        archive.sql("SELECT 1e20::HUGEINT AS large")
-
-
-def test_names_are_of_any_case_and_those_of_the_query_its_own(archive: td.Archive) -> None:
-    query = "WITH log_returns AS (SELECT count(*) AS n FROM TRADES) SELECT n FROM Log_Returns"
-    assert archive.sql(query)[0].n == 2
-    assert len(archive.sql('SELECT * FROM "Order_States", "Fetches"')) == 2 * 3
 
 
 def test_a_heading_is_quoted_and_runs_no_formula(archive: td.Archive) -> None:
@@ -160,40 +186,17 @@ def test_a_heading_is_quoted_and_runs_no_formula(archive: td.Archive) -> None:
     assert found.to_csv(spreadsheet=True) == '\ufeff"a,b",\'=c\r\n1,2\r\n'
 
 
-def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:
-    states = archive.sql("SELECT status FROM order_states ORDER BY received_at")
-    assert [*map(tuple, states)] == [("Open",), ("Done",)]
-    assert [*map(tuple, archive.sql("SELECT status FROM orders"))] == [("Done",)]
-    log = archive.sql("SELECT book, rows, error FROM fetches ORDER BY filed_at")
-    assert [*map(tuple, log)] == [("trades", 2, None), ("orders", 1, None), ("orders", 1, None)]
-
-
-def test_a_book_with_a_gap_has_no_view(archive: td.Archive) -> None:
-    """The error names the days; a name of the query's own is not a view."""
-    archive.add(trades(trade("3", dt.date(2026, 11, 19))))
-    with pytest.raises(td.ArchiveError, match="orders of 2026-11-19"):
-        archive.sql("SELECT count(*) FROM orders", "2026-11-19", DAY)
-    with pytest.raises(td.ArchiveError, match="orders of 2026-11-19"):
-        archive.sql("SELECT count(*) FROM Order_States", "2026-11-19", DAY)
-    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", "2026-11-19", DAY))] == [(3,)]
-    own = "WITH orders AS (SELECT 5 AS n) SELECT n FROM orders"
-    assert [*map(tuple, archive.sql(own, "2026-11-19", DAY))] == [(5,)]
-    with pytest.warns(td.DataWarning, match="2026-11-19"):
-        found = archive.sql("SELECT count(*) FROM orders", "2026-11-19", DAY, missing_ok=True)
-    assert [*map(tuple, found)] == [(1,)]
-
-
-def test_a_bad_query_is_an_error_of_one_line(archive: td.Archive) -> None:
-    """With the reason of DuckDB."""
-    for query in ("SELEC 1", "SELECT nothing FROM trades", "SELECT * FROM nowhere"):
-        with pytest.raises(td.ConfigurationError, match="DuckDB cannot run the query"):
-            archive.sql(query)
-    with pytest.raises(td.ConfigurationError) as caught:
-        archive.sql("SELECT *\n  FROM trade")
-    said = 'Table with name trade does not exist! Did you mean "trades"?'
-    assert str(caught.value) == f"DuckDB cannot run the query: Catalog Error: {said}"
-    with pytest.raises(TypeError, match="query must be text"):
-        archive.sql(5)  # type: ignore[arg-type]
+def test_a_query_beside_a_gap_and_of_an_account(archive: td.Archive, tmp_path: Path) -> None:
+    """Columns of one name get other names."""
+    with pytest.warns(td.DataWarning, match="2026-11-18"):
+        assert len(archive.sql("FROM orders", **ALL, missing_ok=True)) == 2
+    desk = archive_with(tmp_path, *(trades(trade(x), account=f"desk{x}") for x in "89"))
+    found = desk.sql("SELECT account, account FROM trades", account="desk9")
+    assert found.to_dicts() == [{"account": "desk9", "account_1": "desk9"}]
+    assert "quantity" in archive.sql("DESCRIBE trades").column("column_name")
+    for wrong in (5, "x", b"x", {1, 2}):
+        with pytest.raises(TypeError, match="parameters takes a list or a dict of values, not"):
+            archive.sql("SELECT 1", parameters=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -237,17 +240,3 @@ def test_deep_sql_is_an_error_in_a_sentence(query: str, archive: td.Archive) -> 
         said = str(error)
     assert re.search("nested|characters|depth|syntax", said)
     assert len(archive.sql("SELECT 1" + " + 1" * 250, DAY)) == 1
-
-
-def test_what_a_query_cannot_be_is_said(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trades(trade("1")))
-    assert "quantity" in archive.sql("DESCRIBE trades").column("column_name")
-    assert len(archive.sql("SELECT 1;\n")) == 1
-    for query in ("", "EXPLAIN SELECT 1", "PRAGMA version", "SELECT 1; SELECT 2"):
-        with pytest.raises(td.ArchiveError, match="one SELECT that only reads its views trades"):
-            archive.sql(query)
-    with pytest.raises(td.ConfigurationError, match="part VARCHAR, ts TIMESTAMP WITH TIME ZONE"):
-        archive.sql("SELECT date_part(1, 2, 3)")  # all candidates, of which this is the last
-    for wrong in (5, "x", b"x", {1, 2}):
-        with pytest.raises(TypeError, match="parameters takes a list or a dict of values, not"):
-            archive.sql("SELECT 1", parameters=wrong)  # type: ignore[arg-type]
