@@ -4,85 +4,149 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
-#include "support/calling.hpp"
 #include "support/failing_memory.hpp"
 #include "table/records.hpp"
 
-using namespace calling;
+using namespace tradingdata;
+using std::chrono::milliseconds;
 
 namespace {
 
-// Responds to nothing.
-class NeverTransport final : public Transport {
+using Hook = std::function<void(int in_flight)>;
+
+// Responds to each call with an empty book in the next pump, before which a hook runs that may
+// throw.
+class PromptTransport final : public Transport {
  public:
-  void start(CallId, const Request&, const TimeLimits&) override {}
-  bool pump(TimePoint until, std::vector<Arrival>&) override {
-    std::this_thread::sleep_until(until);
-    return false;
+  explicit PromptTransport(Hook& before_pump) : before_pump_(before_pump) {}
+
+  void start(CallId id, const Request&, const TimeLimits&) override { in_flight_.insert(id); }
+
+  bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
+    before_pump_(static_cast<int>(in_flight_.size()));
+    for (const CallId id : in_flight_) {
+      Response response;
+      response.status = 200;
+      response.body = Buffer(R"({"data":[],"message":"Success","status":"success"})");
+      arrivals.push_back({id, std::move(response)});
+    }
+    std::unique_lock lock(mutex_);
+    if (in_flight_.empty()) woke_.wait_until(lock, until, [this] { return woken_; });
+    in_flight_.clear();
+    return std::exchange(woken_, false);
   }
-  void cancel(CallId) noexcept override {}
-  void wake() noexcept override {}
+
+  void cancel(CallId id) noexcept override { in_flight_.erase(id); }
+
+  void wake() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+    woke_.notify_one();
+  }
+
+ private:
+  Hook& before_pump_;
+  std::set<CallId> in_flight_;
+  std::mutex mutex_;  // guards the two below
+  std::condition_variable woke_;
+  bool woken_ = false;
 };
 
-// Submits calls and takes their outcomes with `take`.
-void receive_many(Port& port, Client& client, const std::function<Events()>& take) {
+struct Desk {
+  Hook before_pump = [](int) {};
+  std::shared_ptr<Client> client = [this] {
+    ClientOptions options;
+    options.base_url = "https://api.example.test";
+    options.transport = [this](const CurlOptions&) {
+      return std::make_unique<PromptTransport>(before_pump);
+    };
+    auto made = std::make_shared<Client>(options);
+    made->set_token("canary-token-1");
+    return made;
+  }();
+
+  Call call() const { return client->book(trade_schema); }
+};
+
+// The outcomes of that many calls, which were submitted.
+Outcomes outcomes(Port& port, std::size_t count) {
+  Outcomes result;
+  for (int i = 0; i < 50 && result.size() < count; ++i) {
+    Events events = port.wait(milliseconds(100));
+    result.splice(result.end(), events.outcomes);
+  }
+  return result;
+}
+
+void carry_many(Port& port, const Desk& desk) {
   std::set<CallId> waiting;
-  for (int i = 0; i < 50; ++i) {
-    Call call = client.book(trade_schema);
-    waiting.insert(call.id);
-    port.submit(std::move(call));
+  for (int i = 0; i < 50; ++i) waiting.insert(port.submit(desk.call()));
+  for (const Outcome& outcome : outcomes(port, waiting.size())) {
+    CHECK(waiting.erase(outcome.id) == 1);
+    CHECK_FALSE(outcome.error);
+    CHECK(outcome.table->rows() == 0);
   }
-  while (!waiting.empty()) {
-    for (Outcome& outcome : take().outcomes) {
-      CHECK(waiting.erase(outcome.id) == 1);
-      CHECK_FALSE(outcome.error);
-      CHECK(outcome.table->rows() == 0);
-    }
-  }
+  CHECK(waiting.empty());
 }
 
 }  // namespace
 
 TEST_CASE("many calls in flight arrive for a thread that waits, until the worker is closed") {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  Worker worker(client);
-  receive_many(worker, *client, [&] { return worker.wait(milliseconds(5000)); });
+  const Desk desk;
+  Worker worker(desk.client);
+  carry_many(worker, desk);
   std::thread waiting([&] { worker.wait(std::chrono::hours(1)); });
   worker.close();
   worker.close();
   waiting.join();
-  CHECK_THROWS_AS(worker.submit(client->book(trade_schema)), Error);
+  CHECK_THROWS_AS(worker.submit(desk.call()), Error);
 }
 
 TEST_CASE("a local port carries its calls while somebody waits, and is reusable once closed") {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  LocalPort port(client);
+  const Desk desk;
+  LocalPort port(desk.client);
   CHECK(port.wait(milliseconds(0)).outcomes.empty());
   for (int round = 0; round < 2; ++round) {
-    receive_many(port, *client, [&] { return port.wait(milliseconds(5000)); });
+    carry_many(port, desk);
     port.close();
     port.close();
   }
-  port.submit(client->book(trade_schema));
-  client->close();
+  port.submit(desk.call());
+  desk.client->close();
   CHECK_THROWS_AS(port.wait(milliseconds(0)), Error);
 }
 
+TEST_CASE("eight threads share one client, and its token changes meanwhile") {
+  const Desk desk;
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 50; ++k) {
+        if (k % 10 == i) desk.client->set_token("canary-token-" + std::to_string(k));
+        LocalPort port(desk.client);
+        port.submit(desk.call());
+        if (outcomes(port, 1).front().status_code == 200) ++good;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(good == 400);
+}
+
 TEST_CASE("a second thread that uses a local port meanwhile gets an error") {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url(), 1, [](ClientOptions& options) {
-    options.transport = [](const CurlOptions&) { return std::make_unique<NeverTransport>(); };
-  });
-  LocalPort port(client);
-  port.submit(client->book(trade_schema));
+  const Desk desk;
+  LocalPort port(desk.client);
+  port.submit(desk.call());
   std::atomic<int> refused = 0;
   const auto wait = [&](milliseconds patience) {
     try {
@@ -101,78 +165,21 @@ TEST_CASE("a second thread that uses a local port meanwhile gets an error") {
 
 // A worker whose transport throws, and whose memory runs out: every call ends, and it lives.
 
-namespace {
-
-using Hook = std::function<void(int in_flight)>;
-
-// libcurl's transport behind a hook, which runs on the worker's thread and may throw.
-class HookedTransport final : public Transport {
- public:
-  HookedTransport(const CurlOptions& options, Hook& before_pump)
-      : inner_(make_curl_transport(options)), before_pump_(before_pump) {}
-
-  void start(CallId id, const Request& request, const TimeLimits& limits) override {
-    inner_->start(id, request, limits);
-    ++in_flight_;
-  }
-  bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
-    before_pump_(in_flight_);
-    const bool woken = inner_->pump(until, arrivals);
-    in_flight_ -= static_cast<int>(arrivals.size());
-    return woken;
-  }
-  void cancel(CallId id) noexcept override {
-    inner_->cancel(id);
-    --in_flight_;
-  }
-  void wake() noexcept override { inner_->wake(); }
-
- private:
-  std::unique_ptr<Transport> inner_;
-  Hook& before_pump_;
-  int in_flight_ = 0;
-};
-
-struct HookedWorker {
-  Server server{loopback::always(loopback::response(loopback::empty_book))};
-  Hook before_pump = [](int) {};
-  std::shared_ptr<Client> client = client_of(server.url(), 1, [this](ClientOptions& options) {
-    options.transport = [this](const CurlOptions& curl) {
-      return std::make_unique<HookedTransport>(curl, before_pump);
-    };
-  });
-  std::unique_ptr<Worker> worker;
-
-  void open() { worker = std::make_unique<Worker>(client); }
-  void submit() { worker->submit(client->book(trade_schema)); }
-
-  Outcomes outcomes(std::size_t count) {
-    Outcomes result;
-    for (int i = 0; i < 50 && result.size() < count; ++i) {
-      Events events = worker->wait(milliseconds(100));
-      result.splice(result.end(), events.outcomes);
-    }
-    return result;
-  }
-};
-
-}  // namespace
-
 TEST_CASE("a worker lives on whatever its transport throws") {
   for (const std::exception_ptr& thrown : failing_memory::exceptions) {
-    HookedWorker hooked;
+    Desk desk;
     std::atomic<bool> throws = true;
-    hooked.before_pump = [&](int in_flight) {
-      if (throws && in_flight > 0) std::rethrow_exception(thrown);
+    desk.before_pump = [&](int) {
+      if (throws) std::rethrow_exception(thrown);
     };
-    hooked.open();
-    hooked.submit();
-    const Outcomes ended = hooked.outcomes(1);
+    Worker worker(desk.client);
+    worker.submit(desk.call());
+    const Outcomes ended = outcomes(worker, 1);
     REQUIRE(ended.size() == 1);
     CHECK(ended.front().error);
     throws = false;
-    hooked.submit();
-    const Outcomes good = hooked.outcomes(1);
+    worker.submit(desk.call());
+    const Outcomes good = outcomes(worker, 1);
     REQUIRE(good.size() == 1);
     CHECK_FALSE(good.front().error);
   }
@@ -183,24 +190,26 @@ TEST_CASE("a worker loses no call whichever allocation fails on its thread") {
   int failures = 0;
   for (; failed; ++failures) {
     CAPTURE(failures);
-    HookedWorker hooked;
+    Desk desk;
+    Worker* submitting = nullptr;
     bool failing = false;
     // From the first pump with a call in flight, which submits another one, until there is none:
     // that is starting, settling, publishing and taking orders.
-    hooked.before_pump = [&](int in_flight) {
+    desk.before_pump = [&](int in_flight) {
       if (in_flight > 0 && !std::exchange(failing, true)) {
-        hooked.submit();
+        submitting->submit(desk.call());
         failing_memory::fail_after(failures);
       } else if (in_flight == 0 && failing) {
         if (!failing_memory::stop()) failed = false;
       }
     };
-    hooked.open();
-    hooked.submit();
-    REQUIRE(hooked.outcomes(2).size() == 2);
-    hooked.submit();
-    CHECK(hooked.outcomes(1).size() == 1);
-    hooked.worker->close();
+    Worker worker(desk.client);
+    submitting = &worker;
+    worker.submit(desk.call());
+    REQUIRE(outcomes(worker, 2).size() == 2);
+    worker.submit(desk.call());
+    CHECK(outcomes(worker, 1).size() == 1);
+    worker.close();
   }
   CHECK(failures > 20);
 }

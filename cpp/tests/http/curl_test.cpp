@@ -1,49 +1,86 @@
-// The real transport among threads. Requests, and what becomes of each fault, are proved from
-// outside, by the tests of the clients.
+// The real transport among threads and processes. Requests, and what becomes of each fault, are
+// proved from outside, by the tests of the clients.
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <string>
+#include <algorithm>
 #include <thread>
 #include <vector>
 
-#include "client/port.hpp"
-#include "support/calling.hpp"
+#include "http/curl_easy.hpp"
+#include "http/http.hpp"
+#include "support/failing_memory.hpp"
 
-using namespace calling;
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
-TEST_CASE("wake ends a pump from another thread") {
-  const auto client = client_of("http://127.0.0.1:9");
-  const auto engine = client->make_engine();
-  engine->pump(steady_clock::now());  // takes the wake-up that opening it left behind
-  std::thread other([&] {
-    std::this_thread::sleep_for(milliseconds(30));
-    engine->wake();
+using namespace tradingdata;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr TimeLimits limits{seconds(5), seconds(5)};
+
+CurlOptions options() {
+  CurlOptions options;
+  options.allow_http = true;
+  return options;
+}
+
+Request request() {
+  Request request;
+  request.url = "http://127.0.0.1:9";
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a transport is woken from another thread while calls are given up") {
+  const auto transport = make_curl_transport(options());
+  std::jthread waker([&](const std::stop_token& done) {
+    while (!done.stop_requested()) transport->wake();
   });
+  const Request refused = request();
+  std::vector<Arrival> arrivals;
   const auto before = steady_clock::now();
-  engine->pump(before + std::chrono::seconds(5));
-  other.join();
-  CHECK(steady_clock::now() - before < std::chrono::seconds(1));
+  for (CallId id = 1; id <= 50; ++id) {
+    transport->pump(steady_clock::now() + seconds(5), arrivals);
+    transport->start(id, refused, limits);
+    transport->pump(steady_clock::now(), arrivals);
+    transport->cancel(id);
+  }
+  CHECK(arrivals.size() <= 50);
+  CHECK(steady_clock::now() - before < seconds(5));
 }
 
-TEST_CASE("eight threads share one client") {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  std::atomic<int> good = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&, i] {
-      for (int k = 0; k < 50; ++k) {
-        if (k % 10 == i) client->set_token("canary-token-" + std::to_string(k));
-        LocalPort port(client);
-        port.submit(client->book(k % 2 == 0 ? trade_schema : order_schema));
-        Outcomes outcomes;
-        while (outcomes.empty()) outcomes = port.wait(slice_of_wait).outcomes;
-        if (outcomes.front().status_code == 200) ++good;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(good == 400);
-  CHECK(server.connections() <= 8);
+TEST_CASE("a connection for which there is no memory is not remembered") {
+  detail::OpenSockets open;
+  failing_memory::fail_after(0);
+  open.add(detail::Ends{}, 5);
+  CHECK(failing_memory::stop());
+  CHECK(open.find(detail::Ends{}) == nullptr);
 }
+
+#ifndef _WIN32
+TEST_CASE("a forked child learns once that a call of its parent is lost, unless it cancels it") {
+  const Request refused = request();
+  for (const bool cancels : {false, true}) {
+    const auto transport = make_curl_transport(options());
+    transport->start(1, refused, limits);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::vector<Arrival> arrivals;
+      transport->start(2, refused, limits);  // opens the child's own handle
+      if (cancels) transport->cancel(1);
+      for (int i = 0; i < 2; ++i) transport->pump(steady_clock::now(), arrivals);
+      const auto lost = std::ranges::count(arrivals, CallId{1}, &Arrival::id);
+      _exit(lost == (cancels ? 0 : 1) ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+}
+#endif
