@@ -40,6 +40,7 @@ WRONG = {
 }
 HALF = "half a surrogate pair"
 DIFFERS = "another offset from UTC than in the rest, or none"
+OFFSETS = (DIFFERS, "offset from UTC, dropped")
 KEPT = {
     *("empty text", "number sent as text", "text sent as a number", "time in another form"),
     *("integer written with a fraction", "time finer than a microsecond, cut"),
@@ -333,15 +334,25 @@ def expected(
 ROW = row_type("Row", [(name, kind, "") for name, kind in FIELDS.items()])
 
 
+def as_body(rng: random.Random, sent: list[list[tuple[str, str]]]) -> bytes:
+    layout = rng.choice(("", " ", "\n", "\r\n\t", " " * rng.randrange(70)))
+    rows = ",".join(as_object(rng, record, layout) for record in sent)
+    members = [("data", f"[{rows}]"), ("message", '""'), ("status", '"Success"'), ("more", "[{}]")]
+    rng.shuffle(members)
+    return as_object(rng, members, layout).encode()
+
+
+def strict_error(body: bytes) -> td.DecodeError:
+    with pytest.raises(td.DecodeError, match="strict") as refused:
+        _core.decode_book(ROW, body, strict=True)
+    return refused.value
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_values_are_what_python_takes_them_for(seed: int) -> None:
     rng = random.Random(seed)
     sent = records(rng, 60)
-    layout = rng.choice(("", " ", "\n", "\r\n\t", " " * 70))
-    rows = ",".join(as_object(rng, record, layout) for record in sent)
-    members = [("data", f"[{rows}]"), ("message", '""'), ("status", '"Success"'), ("more", "[{}]")]
-    rng.shuffle(members)
-    body = as_object(rng, members, layout).encode()
+    body = as_body(rng, sent)
     cells, notes, unknown = expected(sent)
     book = _core.decode_book(ROW, body)
     for name, column in cells.items():
@@ -354,13 +365,30 @@ def test_values_are_what_python_takes_them_for(seed: int) -> None:
     assert {(name, problem): rest for name, problem, *rest in book.issues} == {
         key: [count, row, capped(raw), lost] for key, (count, row, raw, lost) in wanted.items()
     }
-    lost = [(name, row, raw) for name, problem, row, raw in notes if problem not in KEPT]
-    with pytest.raises(td.DecodeError, match="strict") as refused:
-        _core.decode_book(ROW, body, strict=True)
-    name, row, raw = lost[0]
-    assert refused.value.path == f"$.data[{row}].{name}"
-    assert refused.value.offset is not None
-    assert body[refused.value.offset :].startswith(raw.encode())
+    lost = [each for each in notes if each[1] not in KEPT]
+    name, _, row, raw = lost[0]
+    refused = strict_error(body)
+    assert refused.path == f"$.data[{row}].{name}"
+    assert body[refused.offset or 0 :].startswith(raw.encode())
+
+    # Without all that is wrong in itself, what is wrong beside others is refused.
+    wrong = {(row, name) for name, problem, row, _ in lost if problem != DIFFERS}
+    others = [
+        [
+            *(each for each in record if (row, each[0]) not in wrong),
+            *((name, "null") for name in FIELDS if (row, name) in wrong),
+        ]
+        for row, record in enumerate(sent)
+    ]
+    times = [each for each in expected(others)[1] if each[1] in OFFSETS]
+    paths = [f"$.data[{row}].{name}" for name, problem, row, _ in times if problem == DIFFERS]
+    body = as_body(rng, others)
+    if not paths:
+        assert len(_core.decode_book(ROW, body, strict=True)) == len(others)
+    else:
+        refused = strict_error(body)
+        assert refused.path in paths
+        assert body[refused.offset or 0 :].startswith(tuple(raw.encode() for *_, raw in times))
 
 
 def test_numbers_are_rounded_as_python_rounds_them() -> None:

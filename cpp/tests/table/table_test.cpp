@@ -41,6 +41,9 @@ TEST_CASE("a buffer ends in readable zeros whatever is done to it") {
   const Buffer moved = std::move(buffer);
   CHECK(moved.size() == 700);
   CHECK(buffer.size() == 0);
+  buffer.append("abc");  // what was moved from is an empty buffer
+  CHECK(buffer.view() == "abc");
+  CHECK(is_padded(buffer));
   Buffer empty;
   empty.append("");
   CHECK(is_padded(empty));
