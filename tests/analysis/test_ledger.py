@@ -294,16 +294,6 @@ def test_a_moment_may_be_text() -> None:
         ledger.open_lots("2026-11-20T")
 
 
-def test_settlements_can_be_joined_with_the_trades() -> None:
-    option = {**OPTION, EXPIRY: DAY}
-    rows = book(trade(1, "B", 5, 50.0, **option), trade(2, "B", 5, 60.0, 1, **option))
-    ledger = td.Ledger(rows, settle={"40": 30.0})
-    rates = [td.ChargeRate(where={"settled": True}, stt_sell=0.01), td.ChargeRate(per_order=1)]
-    joined = td.concat([rows, ledger.settlements])
-    assert td.charges(joined, rates).total == ledger.day(charges=rates).charges == 5.0
-    assert ledger.settlements.issues == ()
-
-
 def test_a_settlement_that_meets_an_expiry_moved_later_is_named() -> None:
     """An exchange moves an expiry: the price is that of a contract without lots."""
     option = {**OPTION, EXPIRY: NEXT}

@@ -28,24 +28,6 @@ def held(result: Any) -> list[tuple[Any, ...]]:
     return [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots]
 
 
-def test_a_change_is_applied_once_through_the_opening() -> None:
-    changes = [SPLIT, td.LotChange(at(0, 3), where={ID: "10"}, ratio=2)]
-    monday = unwarned(lambda: td.realised_pnl(book(BEFORE), changes=changes))
-    assert held(monday) == [("1", 10, 10000.0)]
-    (half,) = on_day([trade(2, "S", 50, 5500.0)], 1)
-    given: dict[str, Any] = {"opening": monday.open_lots, "changes": changes}
-    tuesday = unwarned(lambda: td.realised_pnl(book(half), **given))
-    assert (tuesday.realised, held(tuesday)) == (500.0, [("1", 50, 5000.0)])
-    other = book(*on_day([trade(3, "B", 1, 1.0, **OTHER)], 2))
-    for _ in range(2):  # a day without a change, and the rows as other software has them
-        rows = [lot._asdict() for lot in tuesday.open_lots]
-        given["opening"] = rows[:1]
-        tuesday = unwarned(lambda: td.realised_pnl(other, **given))
-    assert [lot[1] for lot in held(tuesday) if lot[0] == "1"] == [50]
-    later = book(*on_day([trade(4, "S", 100, 5500.0)], 3))
-    assert td.realised_pnl(later, opening=tuesday.open_lots, changes=changes).realised == 500.0
-
-
 def test_an_opening_lot_without_as_of_is_as_the_first_day_began() -> None:
     lot = {name: BEFORE[name] for name in REQUIRED} | {"quantity": 10, "value": 10000.0}
     assert td.realised_pnl(book(AFTER), opening=[lot], changes=[SPLIT]).realised == 1000.0

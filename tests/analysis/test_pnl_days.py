@@ -39,18 +39,6 @@ def test_a_settlement_is_at_half_past_three_in_india(hour: int) -> None:
     assert match.quantity == (100 if hour == 9 else 50)
 
 
-def test_a_settlement_is_after_all_trades_of_its_day() -> None:
-    late = book(
-        on(0, 1, "B", 10, 1000.0, **OPTION),
-        on(0, 30_000, "S", 4, 480.0, **OPTION),  # at 17:35
-        on(0, 30_001, "B", 5, 600.0, **OPTION),
-    )
-    for shorts in (True, False):
-        pnl = td.realised_pnl(late, settle={"10": 130.0}, shorts=shorts)
-        assert [match.quantity for match in pnl.matches] == [6, 5, 4]
-        assert (pnl.realised, len(pnl.open_lots), len(pnl.unmatched)) == (310.0, 0, 0)
-
-
 def test_a_lot_without_an_expiry_settles_with_its_contract() -> None:
     option = EXPIRING.filter(segment="D")
     unknown = {name: option[0][name] for name in REQUIRED} | {"quantity": 50, "value": 100.0}

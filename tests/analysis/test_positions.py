@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import DAY, at, book, trade
+from analysis_samples import DAY, book, trade
 from tradingdata.analysis.keys import REQUIRED
 
 pytestmark = [
     pytest.mark.sanitize,
     pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning"),
 ]
-
-
-def test_both_sides_their_averages_and_the_net() -> None:
-    (row,) = td.positions(
-        book(
-            trade(1, "B", 10, 1000.10),
-            trade(2, "B", 5, 510.05),
-            trade(3, "S", 4, 420.20, symbol="INFY-2", display_name="Infosys"),
-        )
-    )
-    assert (row.trades, row.buy_quantity, row.sell_quantity, row.net_quantity) == (3, 15, 4, 11)
-    assert (row.buy_value, row.sell_value, row.net_cash) == (1510.15, 420.2, -1089.95)
-    assert (row.buy_average, row.sell_average) == (151015 / 1500, 105.05)
-    assert (row.symbol, row.display_name) == ("INFY-2", "Infosys")
 
 
 def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
@@ -45,19 +32,9 @@ def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
 
 
 @given(st.lists(st.floats(-1e12, 1e12).map(lambda value: round(value, 4)), min_size=1))
+@example([0.1 + 0.2, 0.1])  # decimals that a paisa does not hold
+@example([1e22, 0.01])
 def test_a_sum_is_the_float_nearest_to_the_exact_one(values: list[float]) -> None:
-    from fractions import Fraction
-
-    made = [trade(number, "B", 1, value) for number, value in enumerate(values)]
-    (row,) = td.positions(td.TradeBook(made))
-    assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
-
-
-@pytest.mark.parametrize("values", [(0.1 + 0.2, 0.1), (1e22, 0.01)])
-def test_odd_floats_add_up_exactly_too(values: tuple[float, float]) -> None:
-    """Decimals that a paisa does not hold."""
-    from fractions import Fraction
-
     (row,) = td.positions(book(*(trade(n, "B", 1, value) for n, value in enumerate(values))))
     assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
 
@@ -93,12 +70,3 @@ def test_numbers_may_come_again_on_another_day_or_side_and_be_missing() -> None:
         )
     )
     assert found[0].buy_quantity == 20
-
-
-def test_positions_are_of_the_days_asked_for() -> None:
-    trades = book(trade(1, "B", 5, 50.0), trade(2, "B", 7, 70.0, exch_trade_time=at(0, day=1)))
-    first, second = DAY, DAY + dt.timedelta(days=1)
-    assert td.positions(trades).days == (first, second)
-    for day, quantity in ((first, 5), (second, 7)):
-        made = td.positions(trades, day=day)
-        assert (made.days, made[0].buy_quantity) == ((day,), quantity)

@@ -106,6 +106,10 @@ def check_day(made: Timeline, ledger: td.Ledger, day: dt.date) -> None:
     rows = unwarned(partial(ledger.realised, day))
     found = {key_of(row): Fraction(repr(row.realised)) for row in rows}
     same_amounts(found, {key: amount for (key, on), amount in of_days.items() if on == day})
+    matched = dict.fromkeys(found, Fraction(0))
+    for match in rows.matches:
+        matched[key_of(match)] += Fraction(repr(match.realised))
+    assert matched == found
 
 
 def check_days(made: Timeline, ledger: td.Ledger, rng: random.Random) -> None:
@@ -212,7 +216,8 @@ def test_every_moment_is_what_the_oracle_has(seed: int) -> None:
         if ledger is None:
             continue
         check_days(made, ledger, rng)
-        for day in rng.sample(DAYS, 3):
+        changed = [each._moment().date() for each in made.changes]
+        for day in {*rng.sample(DAYS, 3), *changed} & {*DAYS}:
             if day >= min(row[TIME] for row in made.trades).date():
                 checked += 1
                 check_day(made, ledger, day)
@@ -243,6 +248,28 @@ def test_a_cut_is_what_the_trades_until_then_have(seed: int) -> None:
             }
             until = unwarned(partial(td.Ledger, early, **arguments, until=day))
             same(ledger, until, day)
+            check_next_days(made, ledger, day)
+
+
+def check_next_days(made: Timeline, ledger: td.Ledger, day: dt.date) -> None:
+    """The lots of a day open the days after it, whose changes are passed with the earlier ones."""
+    stop = dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1)
+    rest = td.TradeBook(row for row in made.trades if row[TIME] >= stop)
+    if not rest:
+        return
+    arrivals = [lot for lot in made.opening if lot["time"] and lot["time"] >= stop]
+    arguments = made.arguments | {"opening": ledger.open_lots(day).to_dicts() + arrivals}
+    then = unwarned(partial(td.Ledger, rest, **arguments, until=ledger.until))
+    lots: list[dict[Any, Fraction]] = [defaultdict(Fraction) for _ in "ab"]
+    realised: list[dict[Any, Fraction]] = [defaultdict(Fraction) for _ in "ab"]
+    for at, each in enumerate((ledger, then)):
+        for lot in each.open_lots():
+            lots[at][key_of(lot), lot.side, lot.quantity] += Fraction(repr(lot.value))
+        for on in DAYS:
+            for row in unwarned(partial(each.realised, on)) if day < on <= ledger.until else ():
+                realised[at][key_of(row), on] += Fraction(repr(row.realised))
+    same_amounts(*lots)
+    same_amounts(*realised)
 
 
 def same(ledger: td.Ledger, until: td.Ledger, day: dt.date) -> None:

@@ -21,6 +21,7 @@ from worlds import CONTRACTS, DAYS, Event, World, world
 from worlds.orders import orders_of
 from worlds.shares import Ledger, key_of, named
 
+UNITS = {named((("", ""), each, ""))[1:4]: each.multiplier for each in CONTRACTS}
 RATE = td.ChargeRate(brokerage=0.003, cap=2.5, per_order=1, stt_sell=0.001, gst=0.18)
 
 
@@ -79,22 +80,41 @@ def check(made: World, rng: random.Random) -> None:
     assert not made.ordered or "order within a second unknown" not in problems
 
 
-def check_positions(made: World) -> None:
+def check_positions(made: World, day: dt.date | None) -> None:
     sums: dict[Any, list[Any]] = defaultdict(lambda: [0, 0, 0, Fraction(0), Fraction(0)])
     for event in made.events:
+        if day not in (None, event.time.date()):
+            continue
         of_key = sums[named((event.party, event.contract, event.product))]
         is_sold = event.side == "S"
         of_key[0] += 1
         of_key[1 + is_sold] += event.quantity
         of_key[3 + is_sold] += event.value
+    rows = unwarned(lambda: td.positions(made.book, day=day))
     found = {
         key_of(row): [
             *(row.trades, row.buy_quantity, row.sell_quantity),
             *(Fraction(repr(row.buy_value)), Fraction(repr(row.sell_value))),
         ]
-        for row in unwarned(lambda: td.positions(made.book))
+        for row in rows
     }
     assert found == sums
+    assert day in (None, *rows.days)
+    keys = {
+        each.row.symbol: named((each.party, each.contract, each.product)) for each in made.events
+    }
+    last = {keys[row.symbol]: row.symbol for row in made.book if day in (None, row[TIME].date())}
+    for row in rows:
+        unit = UNITS[key_of(row)[1:4]]
+        for quantity, value, average in (
+            (row.buy_quantity, row.buy_value, row.buy_average),
+            (row.sell_quantity, row.sell_value, row.sell_average),
+        ):
+            exact = Fraction(repr(value)) / (quantity * unit) if quantity else None
+            assert average == (exact and float(exact))
+        assert row.net_quantity == row.buy_quantity - row.sell_quantity
+        assert row.net_cash == float(sums[key_of(row)][4] - sums[key_of(row)][3])
+        assert row.symbol == last[key_of(row)]
 
 
 def check_orders(made: World, rng: random.Random) -> None:
@@ -198,7 +218,7 @@ def test_a_day_is_what_the_ledger_of_single_shares_has(seed: int) -> None:
         rng = random.Random(number)
         made = world(rng)
         check(made, rng)
-        check_positions(made)
+        check_positions(made, rng.choice([None, DAY + dt.timedelta(days=rng.randrange(DAYS))]))
         if made.has_orders:
             check_orders(made, rng)
             check_findings(made, rng)

@@ -148,6 +148,7 @@ def _event(
         traded_price=round(float(price), 2),
         trade_no=str(first + number) if numbered else f"T{rng.randrange(10**9)}",
         order_no=f"O{rng.randint(0, 5)}",  # of both sides, and of several products
+        symbol=f"S{number}",
     )
     return Event(party, product, contract, side, quantity, value, time, row, 0)
 

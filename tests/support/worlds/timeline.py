@@ -79,6 +79,7 @@ class Timeline:
     settlements: dict[Any, float] = field(default_factory=dict)
     replaced: dt.datetime = dt.datetime.max  # when the future's multiplier is
     begin: dt.datetime = dt.datetime.min  # of the first day of trades, as of which lots are
+    by: Any = "algo_id"  # or what has it by the number of an order
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class Timeline:
             "opening": self.opening,
             "changes": self.changes,
             "settle": self.settlements,
-            "by": "algo_id",
+            "by": self.by,
         }
 
     def unit(self, security: str | None, at: dt.datetime) -> int:
@@ -105,7 +106,7 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
     taken: set[dt.datetime] = set()
     for number in range(1, rng.randint(4, most)):
         day = rng.randrange(12)
-        at = dt.datetime.combine(DAYS[day], dt.time(9, 15)) + dt.timedelta(0, rng.randrange(20000))
+        at = dt.datetime.combine(DAYS[day], dt.time(9, 15)) + dt.timedelta(0, rng.randrange(30000))
         if at in taken:
             continue
         taken.add(at)
@@ -124,6 +125,8 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
         made.events.append(Event(at, 3, "trade", key, sign, quantity, Fraction(value), at))
     if not made.trades:
         return timeline(rng, most)
+    tags = {row.order_no: row.algo_id for row in made.trades}
+    made.by = rng.choice(["algo_id", tags, lambda row: tags[row.order_no]])
     first = min(row[TIME] for row in made.trades)
     begin = made.begin = dt.datetime.combine(first.date(), dt.time())
     _opening(rng, made, begin, clients)
@@ -132,25 +135,22 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
         if rng.random() < 0.7:
             price = rng.randint(0, 60)
             made.settlements[fields[ID], expiry] = float(price)
-            at = dt.datetime.combine(expiry, dt.time(15, 30))
+            half_past_three = dt.datetime.combine(expiry, dt.time(15, 30))
+            last = [each[TIME] for each in made.trades if each[EXPIRY] == expiry]
+            at = max([half_past_three, *last])
             key = "", fields[ID], expiry, None, ""
             made.events.append(Event(at, 4, "settle", key, value=Fraction(price)))
     return made
 
 
 def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: list[str]) -> None:
-    """Lots without a time, of other times before the first day, and arrivals in mid-stream.
-
-    A client has one lot without a time, or which of two comes first would not be known.
-    """
+    """Lots without a time, of other times before the first day, and arrivals in mid-stream."""
     lots: list[tuple[dict[str, Any], Event]] = []
-    undated: set[str] = set()
     for _ in range(rng.randint(0, 6)):
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
         if rng.random() < 0.4:
             fields = rng.choice([*(fields for _, fields in OPTIONS), FUTURE])
         unit = made.unit(fields[ID], UNDATED)
-        quantity, value = rng.randint(1, 9), rng.randint(5, 90) * unit
         time = begin - dt.timedelta(days=rng.randint(1, 400), seconds=rng.randrange(80000))
         client, tag, product = rng.choice(clients), rng.choice(TAGS), rng.choice("CCI")
         sign = rng.choice([1, 1, 1, -1])
@@ -158,17 +158,18 @@ def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: li
         known: dt.datetime | None = time
         if arrives:  # a bonus or an allotment
             known = begin + dt.timedelta(days=rng.randrange(6), hours=rng.randrange(24))
-        elif rng.random() < 0.2 and client not in undated:
-            undated.add(client)
+        elif rng.random() < 0.2:
             known = None
-        lot = {**HELD, **fields, CLIENT: client, PRODUCT: product, "by": tag, "quantity": quantity}
-        lot |= {"value": float(quantity * value), "time": known, "multiplier": unit}
-        lot["side"] = "long" if sign > 0 else "short"
+        lot = {**HELD, **fields, CLIENT: client, PRODUCT: product, "by": tag}
+        lot |= {"time": known, "multiplier": unit, "side": "long" if sign > 0 else "short"}
         key = client, fields[ID], fields.get(EXPIRY), tag, product
         at, rank = (known or begin, 2) if arrives else (UNDATED, 0)
-        cost = Fraction(quantity * value)
-        lots.append((lot, Event(at, rank, "lot", key, sign, quantity, cost, known or UNDATED)))
-    rng.shuffle(lots)  # given in any order; those without a time stay in it
+        for _ in range(rng.choice([1, 1, 2])):
+            quantity = rng.randint(1, 9)
+            cost = quantity * rng.randint(5, 90) * unit
+            event = Event(at, rank, "lot", key, sign, quantity, Fraction(cost), known or UNDATED)
+            lots.append((lot | {"quantity": quantity, "value": float(cost)}, event))
+    rng.shuffle(lots)  # given in any order; those of one time stay in it
     made.opening += [lot for lot, _ in lots]
     made.events += [event for _, event in lots]
 
