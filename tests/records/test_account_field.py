@@ -50,7 +50,7 @@ def test_the_client_s_option_labels_the_rows_and_is_not_sent(service: Service) -
     service.script(then=good_book())
     book = td.Client(service.base_url, access_token=TOKEN, account="desk-label").trade_book()
     assert {trade.account for trade in book} == {"desk-label"}
-    assert b"desk-label" not in service.requests[0].head + service.requests[0].body
+    assert b"desk-label" not in service.requests[0].raw
     unlabelled = td.Client(service.base_url, access_token=TOKEN).trade_book()
     assert {trade.account for trade in unlabelled} == {None}
     assert book != unlabelled

@@ -172,15 +172,13 @@ class TestConnections:
         assert book.response.attempts == 1
         assert [request.connection for request in service.requests] == [0, 1]
 
-    @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
-    def test_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
-        service.script(
-            s.close_when_next_request_is_read(good_book(), reset=reset), then=good_book()
-        )
+    @pytest.mark.parametrize("end", [s.hang_up, s.reset], ids=["closed", "reset"])
+    def test_closed_after_the_request_was_written(self, service: Service, end: Behaviour) -> None:
+        service.script(good_book(), end, good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
             assert len(client.trade_book()) == 3
-        assert len(service.requests) == 3
+        assert [request.connection for request in service.requests] == [0, 0, 1]
         assert len({request.raw for request in service.requests}) == 1
 
     @pytest.mark.long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import selectors
 import socket
@@ -40,7 +39,7 @@ def ready(sockets: dict[socket.socket, int], timeout: float | None) -> list[sock
 class Connection:
     """A socket that never blocks for good: each wait ends when the service stops.
 
-    Behaviours use `send`, `receive`, `pause`, `close`, `reset`, `request` and `respond_next_with`.
+    Behaviours respond to `request` with `send`, `receive`, `pause`, `close` and `reset`.
     """
 
     clock = staticmethod(time.monotonic)
@@ -51,21 +50,9 @@ class Connection:
         self.number = number
         self.socket = sock
         self.closed = False
-        self.override: Behaviour | None = None
+        self.request: Request | None = None
         self._wake = wake
         self._inbox = bytearray()
-        self._request: Request | None = None
-
-    @property
-    def request(self) -> Request:
-        """The request to respond to; a LookupError before the first one."""
-        if self._request is None:
-            raise LookupError("this connection has not sent a request yet")
-        return self._request
-
-    @request.setter
-    def request(self, request: Request) -> None:
-        self._request = request
 
     def start_tls(self, context: ssl.SSLContext) -> ssl.SSLSocket:
         """Do the server's side of a TLS handshake; what goes wrong in it is an OSError."""
@@ -118,14 +105,12 @@ class Connection:
             pass
         return self._cut(size)
 
-    def take_through(self, marker: bytes, *, limit: int) -> bytes:
-        """Return the bytes through `marker`; what there is at the client's end or past `limit`."""
-        searched = 0
-        while (found := self._inbox.find(marker, searched)) < 0 and len(self._inbox) < limit:
-            searched = max(0, len(self._inbox) - len(marker) + 1)
+    def take_through(self, marker: bytes) -> bytes:
+        """Return the bytes through `marker`; ConnectionOver if the client closes before it."""
+        while marker not in self._inbox:
             if not self._more():
-                break
-        return self._cut(found + len(marker) if found >= 0 else len(self._inbox))
+                raise ConnectionOver("the request was cut")
+        return self._cut(self._inbox.index(marker) + len(marker))
 
     def pause(self, seconds: float | None) -> None:
         """Wait (None: for ever); ConnectionOver once the client closes or the service stops."""
@@ -154,10 +139,6 @@ class Connection:
             raise ConnectionOver(STOPPED)
         return [side for side in (self, other) if side.socket in sockets]
 
-    def respond_next_with(self, behaviour: Behaviour) -> None:
-        """Respond to the next request on this connection so, whatever the script says."""
-        self.override = behaviour
-
     def close(self, *, notify: bool = True) -> None:
         """End the connection in order; over TLS with a close_notify, unless `notify` is False."""
         if self.closed:
@@ -166,7 +147,7 @@ class Connection:
         if isinstance(self.socket, ssl.SSLSocket) and notify:
             with contextlib.suppress(OSError, ValueError):
                 self.socket.unwrap()
-        if self._request is None:
+        if self.request is None:
             self._linger()
         self.socket.close()
 
@@ -215,26 +196,6 @@ class Connection:
 Behaviour: TypeAlias = Callable[[Connection], None]
 
 
-HEAD_LIMIT = 2**20
-TLS_HANDSHAKE = b"\x16"
-
-
-class BadRequest(Exception):
-    """What the client sent is no HTTP/1.1 request."""
-
-
-class TlsHello(Exception):
-    """The client speaks TLS to a plain port."""
-
-
-class CutRequest(ConnectionOver):
-    """The client closed in the middle of a request; `raw` is what came of it."""
-
-    def __init__(self, raw: bytes) -> None:
-        super().__init__(f"a request was cut after {len(raw)} bytes")
-        self.raw = raw
-
-
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """One request; `raw` is head and body as received, `at` is time.monotonic() at its end."""
@@ -249,11 +210,6 @@ class Request:
     at: float
 
     @property
-    def head(self) -> bytes:
-        """The request line and the headers, with the empty line behind them."""
-        return self.raw[: self.raw.index(b"\r\n\r\n") + 4]
-
-    @property
     def path(self) -> str:
         """The target without its query, still percent-encoded."""
         return self.target.partition("?")[0]
@@ -263,52 +219,37 @@ class Request:
         """The query's names and values, decoded; what is not UTF-8 raises UnicodeDecodeError."""
         return parse_qsl(self.target.partition("?")[2], keep_blank_values=True, errors="strict")
 
-    def header_values(self, name: str) -> list[str]:
-        """Return every value of a header, the name in any case."""
-        return [value for key, value in self.headers if key.lower() == name.lower()]
-
     def header(self, name: str) -> str | None:
         """Return the value of a header, None if it is not there; a repeated one is a ValueError."""
-        values = self.header_values(name)
+        values = [value for key, value in self.headers if key.lower() == name.lower()]
         if len(values) > 1:
             raise ValueError(f"{name} was sent {len(values)} times: {values}")
         return values[0] if values else None
 
-    def json(self) -> object:
-        """Return the body, parsed."""
-        parsed: object = json.loads(self.body)
-        return parsed
-
 
 def read_request(connection: Connection) -> Request | None:
-    """Read the next request; None if the client closes before its first byte.
+    """Read the next request, which must be as the package sends them: with a length or no body.
 
-    Raises BadRequest, TlsHello or CutRequest for what is no whole request.
+    None if the client closes before its first byte, a ValueError for another request.
     """
-    first = connection.peek()
-    if not first:
+    if not connection.peek():
         return None
-    if first == TLS_HANDSHAKE:
-        raise TlsHello
-    head = connection.take_through(b"\r\n\r\n", limit=HEAD_LIMIT)
-    if not head.endswith(b"\r\n\r\n"):
-        if len(head) >= HEAD_LIMIT:
-            raise BadRequest(f"the head does not end: {head[:200]!r}")
-        raise CutRequest(head)
-    lines = head[:-4].decode("latin-1").split("\r\n")
-    words = lines[0].split(" ")
-    if len(words) != 3:
-        raise BadRequest(f"the request line has not three words: {lines[0]!r}")
-    headers = tuple(_header(line) for line in lines[1:])
-    try:
-        body = _body(connection, headers)
-    except CutRequest as error:
-        raise CutRequest(head + error.raw) from None
+    head = connection.take_through(b"\r\n\r\n")
+    first, *lines = head[:-4].decode("latin-1").split("\r\n")
+    method, target, version = first.split(" ")
+    headers = tuple(_header(line) for line in lines)
+    lengths = [value for name, value in headers if name.lower() == "content-length"]
+    if len(lengths) > 1 or any(name.lower() == "transfer-encoding" for name, _ in headers):
+        raise ValueError(f"not one Content-Length: {headers}")
+    size = int(lengths[0]) if lengths else 0
+    body = connection.take(size)
+    if len(body) != size:
+        raise ConnectionOver("the request was cut")
     return Request(
         raw=head + body,
-        method=words[0],
-        target=words[1],
-        version=words[2],
+        method=method,
+        target=target,
+        version=version,
         headers=headers,
         body=body,
         connection=connection.number,
@@ -319,19 +260,5 @@ def read_request(connection: Connection) -> Request | None:
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or not name or name != name.strip():
-        raise BadRequest(f"not a header line: {line!r}")
+        raise ValueError(f"not a header line: {line!r}")
     return name, value.strip(" \t")
-
-
-def _body(connection: Connection, headers: tuple[tuple[str, str], ...]) -> bytes:
-    lengths = [value for name, value in headers if name.lower() == "content-length"]
-    if any(name.lower() == "transfer-encoding" for name, _ in headers):
-        raise BadRequest("the body is in chunks, which the package never sends")
-    if not lengths:
-        return b""
-    if len(lengths) > 1 or not lengths[0].isdecimal():
-        raise BadRequest(f"not one Content-Length: {lengths}")
-    body = connection.take(int(lengths[0]))
-    if len(body) != int(lengths[0]):
-        raise CutRequest(body)
-    return body

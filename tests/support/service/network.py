@@ -122,6 +122,7 @@ class Proxy(Service):
         return b"".join(request.raw for request in self.requests) + bytes(self._tunnelled)
 
     def _relay(self, client: Connection) -> None:
+        assert client.request is not None
         assert client.request.method == "CONNECT"
         with socket.create_connection(("127.0.0.1", self._upstream.port)) as sock:
             client.send(ESTABLISHED)
@@ -179,10 +180,7 @@ def resolver(folder: Path, *, seconds: float = 0.0, address: str | None = None) 
     return environment
 
 
-GET = b"GET /api/v1/stocks?query=a HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
-
-
-def exchange(port: int, request: bytes = GET) -> bytes:
+def exchange(port: int, request: bytes) -> bytes:
     """Send the bytes, return all that comes until the service closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
         sock.sendall(request)

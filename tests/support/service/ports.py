@@ -28,9 +28,9 @@ def listen(*, port: int = 0, ipv6: bool = True) -> socket.socket:
 
 
 @contextlib.contextmanager
-def closed_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+def closed_port() -> Iterator[int]:
     """Give a port that refuses connections and that nobody else can take meanwhile."""
-    with _bound(host, port) as sock:
+    with _bound("127.0.0.1", 0) as sock:
         yield sock.getsockname()[1]
 
 

@@ -8,7 +8,6 @@ import threading
 import zlib
 from collections.abc import Iterable, Mapping
 from http.client import responses
-from itertools import chain, repeat
 from typing import TypeAlias
 
 from .connection import Behaviour, Connection
@@ -38,30 +37,25 @@ BODILESS = (204, 304)
 POLL = 0.005
 
 
-def head(status: int = 200, *headers: tuple[str, str], reason: str | None = None) -> bytes:
+def head(status: int = 200, *headers: tuple[str, str]) -> bytes:
     """Return a status line, the headers and the empty line, as latin-1 bytes and unchecked."""
-    if reason is None:
-        reason = responses.get(status, "Unknown")
+    reason = responses.get(status, "Unknown")
     lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in headers)]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def message(
-    status: int = 200, body: bytes = b"", *, headers: Headers = (), reason: str | None = None
-) -> bytes:
+def message(status: int = 200, body: bytes = b"", *, headers: Headers = ()) -> bytes:
     """Return the bytes of a whole reply; Content-Type and Content-Length unless `headers` say."""
     own = list(headers.items() if isinstance(headers, Mapping) else headers)
     named = {name.lower() for name, _ in own}
     defaults = [] if status in BODILESS else [CONTENT_TYPE, ("Content-Length", str(len(body)))]
     kept = [pair for pair in defaults if pair[0].lower() not in named]
-    return head(status, *kept, *own, reason=reason) + body
+    return head(status, *kept, *own) + body
 
 
-def with_lines(
-    *lines: bytes, status: int = 200, body: bytes = EMPTY_BOOK, reason: str | None = None
-) -> Behaviour:
+def with_lines(*lines: bytes, status: int = 200, body: bytes) -> Behaviour:
     """Reply with more lines in the head, as they are, behind those of `message`."""
-    first, _, rest = message(status, body, reason=reason).partition(b"\r\n\r\n")
+    first, _, rest = message(status, body).partition(b"\r\n\r\n")
     return raw(b"\r\n".join([first, *lines, b"", rest]))
 
 
@@ -75,16 +69,14 @@ def raw(data: bytes) -> Behaviour:
     return lambda connection: connection.send(data)
 
 
-def reply(
-    status: int = 200, body: bytes = b"", *, headers: Headers = (), reason: str | None = None
-) -> Behaviour:
+def reply(status: int = 200, body: bytes = b"", *, headers: Headers = ()) -> Behaviour:
     """Send a whole reply; the connection stays open."""
-    return raw(message(status, body, headers=headers, reason=reason))
+    return raw(message(status, body, headers=headers))
 
 
-def json_reply(value: object, status: int = 200, *, headers: Headers = ()) -> Behaviour:
+def json_reply(value: object, status: int = 200) -> Behaviour:
     """Reply with a value as compact JSON."""
-    return reply(status, as_json(value), headers=headers)
+    return reply(status, as_json(value))
 
 
 def book_reply(records: Iterable[object]) -> Behaviour:
@@ -102,10 +94,9 @@ def redirect(status: int, to: str) -> Behaviour:
     return reply(status, headers={"Location": to})
 
 
-def retry_after(value: str | None, status: int = 429, *, date: str | None = None) -> Behaviour:
-    """Reply 429 with this Retry-After and Date, as given; None leaves one out."""
-    pairs = [("Date", date), ("Retry-After", value)]
-    return reply(status, headers=[(name, text) for name, text in pairs if text is not None])
+def retry_after(value: str, status: int = 429) -> Behaviour:
+    """Reply 429 with this Retry-After."""
+    return reply(status, headers={"Retry-After": value})
 
 
 def steps(*behaviours: Behaviour) -> Behaviour:
@@ -156,9 +147,9 @@ def cut_content_length(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> 
     return steps(raw(_part(body, keep)), hang_up)
 
 
-def reset_mid_body(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
-    """Announce the whole body, send `keep` bytes of it (half), reset the connection."""
-    return steps(raw(_part(body, keep)), reset)
+def reset_mid_body() -> Behaviour:
+    """Announce the whole body, send half of it, reset the connection."""
+    return steps(raw(_part(EMPTY_BOOK, None)), reset)
 
 
 def chunk(data: bytes) -> bytes:
@@ -177,23 +168,23 @@ def chunked(body: bytes = EMPTY_BOOK, *, size: int = 4096, trailers: bytes = b""
     return raw(head(200, CONTENT_TYPE, CHUNKED) + chunks + b"0\r\n" + trailers + b"\r\n")
 
 
-def cut_chunked(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+def cut_chunked(*, keep: int | None = None) -> Behaviour:
     """Close before the last chunk: after the whole body, or `keep` bytes of its chunk."""
     start = head(200, CONTENT_TYPE, CHUNKED)
     if keep is None:
-        return steps(raw(start + chunk(body)), hang_up)
-    return steps(raw(start + b"%x\r\n" % len(body) + body[:keep]), hang_up)
+        return steps(raw(start + chunk(EMPTY_BOOK)), hang_up)
+    return steps(raw(start + b"%x\r\n" % len(EMPTY_BOOK) + EMPTY_BOOK[:keep]), hang_up)
 
 
-def bad_chunk_size(body: bytes = EMPTY_BOOK, *, size: bytes = b"xyz") -> Behaviour:
-    """Send `size` where the first chunk's size belongs."""
+def bad_chunk_size() -> Behaviour:
+    """Send what is no number where the first chunk's size belongs."""
     start = head(200, CONTENT_TYPE, CHUNKED)
-    return steps(raw(start + size + b"\r\n" + body + b"\r\n0\r\n\r\n"), hang_up)
+    return steps(raw(start + b"xyz\r\n" + EMPTY_BOOK + b"\r\n0\r\n\r\n"), hang_up)
 
 
-def chunked_and_length(body: bytes = EMPTY_BOOK, *, length: int = 5) -> Behaviour:
+def chunked_and_length(body: bytes) -> Behaviour:
     """Send a correctly chunked body with a Content-Length beside it that is wrong."""
-    start = head(200, CONTENT_TYPE, CHUNKED, ("Content-Length", str(length)))
+    start = head(200, CONTENT_TYPE, CHUNKED, ("Content-Length", "5"))
     return raw(start + chunk(body) + chunk(b""))
 
 
@@ -204,9 +195,9 @@ def two_content_lengths(body: bytes = EMPTY_BOOK, *, other: int | str | None = N
     return steps(raw(head(200, CONTENT_TYPE, *lengths) + body), hang_up)
 
 
-def extra_bytes(body: bytes = EMPTY_BOOK, *, extra: bytes = b"HTTP/1.1 500 Poison") -> Behaviour:
+def extra_bytes(body: bytes) -> Behaviour:
     """Send more bytes behind a complete reply and keep the connection open."""
-    return raw(message(body=body) + extra)
+    return raw(message(body=body) + b"HTTP/1.1 500 Poison")
 
 
 def close_delimited(
@@ -240,24 +231,23 @@ def header_flood(size: int = 2**20, *, line: int = 1000) -> Behaviour:
     return reply(200, EMPTY_BOOK, headers=flood)
 
 
-def oversize_body(size: int, block: bytes = BLOCK) -> Behaviour:
-    """Announce `size` bytes and send them, spaces unless `block` says."""
+def oversize_body(size: int) -> Behaviour:
+    """Announce `size` bytes and send as many spaces."""
 
     def run(connection: Connection) -> None:
         connection.send(head(200, CONTENT_TYPE, ("Content-Length", str(size))))
-        whole, rest = divmod(size, len(block))
-        for piece in chain(repeat(block, whole), [block[:rest]]):
-            connection.send(piece)
+        for at in range(0, size, len(BLOCK)):
+            connection.send(BLOCK[: size - at])
 
     return run
 
 
-def endless_body(block: bytes = BLOCK, *, in_chunks: bool = True) -> Behaviour:
+def endless_body(*, in_chunks: bool = True) -> Behaviour:
     """Send blocks until the client leaves, in chunks or up to a close that never comes."""
 
     def run(connection: Connection) -> None:
         connection.send(head(200, CONTENT_TYPE, *([CHUNKED] if in_chunks else [])))
-        piece = chunk(block) if in_chunks else block
+        piece = chunk(BLOCK) if in_chunks else BLOCK
         while True:
             connection.send(piece)
 
@@ -290,15 +280,15 @@ def gzip_flipped(position: int) -> Behaviour:
     return encoded(bytes(data), "gzip")
 
 
-def gzip_cut(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+def gzip_cut(*, keep: int | None = None) -> Behaviour:
     """Reply with a part of the gzip data (half) and the length of that part."""
-    data = gzip_bytes(body)
+    data = gzip_bytes(EMPTY_BOOK)
     return encoded(data[: len(data) // 2 if keep is None else keep], "gzip")
 
 
-def gzip_without_crc(body: bytes = EMPTY_BOOK) -> Behaviour:
+def gzip_without_crc() -> Behaviour:
     """Reply in gzip that ends before its checksum and size."""
-    return gzip_cut(body, keep=-GZIP_TRAILER)
+    return gzip_cut(keep=-GZIP_TRAILER)
 
 
 def stacked_gzip(layers: int) -> Behaviour:
@@ -309,8 +299,8 @@ def stacked_gzip(layers: int) -> Behaviour:
     return encoded(data, ", ".join(["gzip"] * layers))
 
 
-def gzip_bomb(size: int = 2**30, body: bytes = EMPTY_BOOK) -> Behaviour:
-    """Reply with `size` spaces and then the body, in about a thousandth of that in gzip.
+def gzip_bomb(size: int) -> Behaviour:
+    """Reply with `size` spaces and then a book, in about a thousandth of that in gzip.
 
     What comes out is valid JSON: only its size is wrong.
     """
@@ -322,15 +312,15 @@ def gzip_bomb(size: int = 2**30, body: bytes = EMPTY_BOOK) -> Behaviour:
             connection.pause(0)
             if piece := packer.compress(BLOCK):
                 connection.send(chunk(piece))
-        last = packer.compress(BLOCK[: size % len(BLOCK)] + body) + packer.flush()
+        last = packer.compress(EMPTY_BOOK) + packer.flush()
         connection.send(chunk(last) + chunk(b""))
 
     return run
 
 
-def stall(seconds: float | None = None) -> Behaviour:
-    """Send nothing for so long (None: for ever); as `on_connect` it stalls a handshake."""
-    return lambda connection: connection.pause(seconds)
+def stall() -> Behaviour:
+    """Send nothing for ever; as `on_connect` it stalls a handshake."""
+    return lambda connection: connection.pause(None)
 
 
 def stall_mid_body(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
@@ -346,9 +336,3 @@ def drip(
     at_once = 0 if headers_too else len(whole) - len(body)
     slowly = [delay(every, raw(piece)) for piece in pieces(whole[at_once:], bytes_per)]
     return steps(raw(whole[:at_once]), *slowly)
-
-
-def close_when_next_request_is_read(first: Behaviour, *, reset: bool = False) -> Behaviour:
-    """Reply; read the next request on this connection, then close without a byte."""
-    end = Connection.reset if reset else hang_up
-    return steps(first, lambda connection: connection.respond_next_with(end))

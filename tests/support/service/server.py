@@ -6,7 +6,6 @@ import contextlib
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,13 +13,10 @@ from typing import Self, TypeAlias
 
 from .connection import (
     READ,
-    BadRequest,
     Behaviour,
     Connection,
     ConnectionOver,
-    CutRequest,
     Request,
-    TlsHello,
     read_request,
     ready,
 )
@@ -74,16 +70,12 @@ class Script:
 
 @dataclass
 class Opened:
-    """One TCP connection; `closed_at` is time.monotonic(), the handshake sets `tls` and `alpn`.
-
-    `unfinished` is what came of a request that the client did not send to its end.
-    """
+    """One TCP connection; the handshake sets `tls` and `alpn`."""
 
     number: int
-    closed_at: float | None = None
+    closed: bool = False
     tls: str | None = None
     alpn: str | None = None
-    unfinished: bytes = b""
 
 
 class Log:
@@ -107,12 +99,6 @@ class Log:
         with self._changed:
             return list(self._connections)
 
-    @property
-    def errors(self) -> list[Exception]:
-        """What no script asked for: unscripted and malformed requests, broken behaviours."""
-        with self._changed:
-            return list(self._errors)
-
     def wait_for_requests(self, count: int) -> list[Request]:
         """Wait for `count` requests and return all; AssertionError after half a minute."""
         self._wait(lambda: len(self._requests) >= count, f"{count} requests")
@@ -123,7 +109,7 @@ class Log:
         self._wait(lambda: self._open() in counts, f"{counts} open connections")
 
     def _open(self) -> int:
-        return sum(connection.closed_at is None for connection in self._connections)
+        return sum(not connection.closed for connection in self._connections)
 
     def _wait(self, done: Callable[[], bool], what: str) -> None:
         with self._changed:
@@ -142,7 +128,7 @@ class Log:
 
     def _close_connection(self, opened: Opened) -> None:
         with self._changed:
-            opened.closed_at = time.monotonic()
+            opened.closed = True
             self._changed.notify_all()
 
     def _add_request(self, request: Request) -> None:
@@ -155,6 +141,7 @@ class Log:
             self._errors.append(error)
 
 
+TLS_HANDSHAKE = b"\x16"
 REFUSAL = b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -163,7 +150,8 @@ class Service(Script, Log):
 
     `tls` is the context to serve with, None for plain HTTP. `on_connect` is a behaviour for each
     accepted connection, before its TLS handshake and its first request. As a context manager it
-    starts on entry and stops on exit; an exit without an exception raises what is in `errors`.
+    starts on entry and stops on exit; an exit without an exception raises what it met that no
+    script asked for.
     """
 
     def __init__(
@@ -228,8 +216,8 @@ class Service(Script, Log):
     ) -> None:
         """Stop, and raise what the service met and no script asked for."""
         self.stop()
-        if kind is None and self.errors:
-            raise ExceptionGroup("the test service met what no script asked for", self.errors)
+        if kind is None and self._errors:
+            raise ExceptionGroup("the test service met what no script asked for", self._errors)
 
     def _spawn(self, target: Callable[..., object], name: str, *arguments: object) -> None:
         name = f"test-service-{self.port}-{name}"
@@ -262,17 +250,16 @@ class Service(Script, Log):
         connection = Connection(sock, number=opened.number, wake=self._wake)
         try:
             self._greet(connection, opened)
+            if self._tls is None and not connection.closed and connection.peek() == TLS_HANDSHAKE:
+                self._refuse(connection, b"This Is Plain HTTP")
+                return
             while not connection.closed and (request := read_request(connection)):
                 self._add_request(request)
                 connection.request = request
                 self._respond(connection, request)
-        except CutRequest as cut:
-            opened.unfinished = cut.raw
         except ConnectionOver:
             pass
-        except TlsHello:
-            self._refuse(connection, b"This Is Plain HTTP")
-        except (BadRequest, Unscripted) as error:
+        except Unscripted as error:
             self._add_error(error)
             self._refuse(connection, b"Not Scripted")
         except Exception as error:
@@ -292,9 +279,7 @@ class Service(Script, Log):
             opened.tls, opened.alpn = secure.version(), secure.selected_alpn_protocol()
 
     def _respond(self, connection: Connection, request: Request) -> None:
-        override, connection.override = connection.override, None
-        behaviour = override or self._behaviour_for(request)
-        behaviour(connection)
+        self._behaviour_for(request)(connection)
         if (request.header("connection") or "").lower() == "close":
             connection.close()
 
