@@ -111,3 +111,24 @@ def is_named(archive: td.Archive, text: str) -> bool:
             if text in str(rows):
                 return True
     return False
+
+
+def rewrite(paths: list[Path], target: Path, body: str = "body") -> None:
+    """Writes the responses of files into one, with other bodies."""
+    listed = [str(path) for path in paths]
+    with duckdb.connect() as own:
+        own.execute(
+            f"CREATE TABLE t AS SELECT * REPLACE ({body} AS body) FROM read_parquet({listed})"
+        )
+        own.execute(f"COPY t TO '{target}' (FORMAT parquet)")
+
+
+def damage_bodies(path: Path) -> None:
+    """Overwrites the second half of the only page of bodies of a file of responses."""
+    query = """SELECT coalesce(dictionary_page_offset, data_page_offset), total_compressed_size
+        FROM parquet_metadata($1) WHERE path_in_schema = 'body'"""
+    with duckdb.connect() as own:
+        ((start, size),) = own.execute(query, [str(path)]).fetchall()
+    content = bytearray(path.read_bytes())
+    content[start + size // 2 : start + size] = bytes(size - size // 2)
+    path.write_bytes(content)

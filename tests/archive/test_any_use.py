@@ -21,7 +21,7 @@ import pytest
 
 import tradingdata as td
 from archive.crashes import WRITES, counted_down, full
-from archive.engines import check_engines, is_named, of_archive
+from archive.engines import check_engines, damage_bodies, is_named, of_archive, rewrite
 from archive.model import NUMBER, TIMES, Model, Record, Sent
 from archiving import DAYS, clock, order, response, trade
 from tradingdata.archive import MissingDay, store
@@ -87,6 +87,7 @@ class History:
         self.filed = 0
         self.erased: set[str] = set()
         self.is_aged = False
+        self.is_marred = False  # whether a file of responses cannot be read
         self.written: dict[tuple[str, str], Any] = {}
         self.reopen()
 
@@ -102,7 +103,7 @@ class History:
         """
         at, is_full = self.crash()
         failure = (full, WRITES) if is_full else (Killed, ())
-        files, self.is_folded = self.files(), False
+        files, was_folded, self.is_folded = self.files(), self.is_folded, False
         try:
             with (
                 warnings.catch_warnings(record=True) as said,
@@ -119,7 +120,7 @@ class History:
             raise
         finally:
             self.written = dict(self.files().items() - files.items())
-        self.is_aged = is_full
+        self.is_aged = is_full or not was_folded  # who ends an erasure leaves joining to the next
         self.is_folded = not any("stored, but not yet in its day" in str(x.message) for x in said)
         return result
 
@@ -158,10 +159,11 @@ class History:
 
     def find_torn(self) -> None:
         """Has the model know whose bodies are not as they were sent."""
-        with duckdb.connect() as own:
-            files = f"read_parquet('{self.path}/responses/*/*.parquet')"
-            query = f"SELECT id FROM {files} WHERE sha256(body) = sha256"
-            sound = {x for (x,) in own.execute(query).fetchall()} if self.model.sent else set()
+        sound: set[str] = set()
+        for path in self.path.glob("responses/*/*.parquet"):
+            with duckdb.connect() as own, suppress(duckdb.Error):
+                query = f"SELECT id FROM '{path}' WHERE sha256(body) = sha256"
+                sound |= {x for (x,) in own.execute(query).fetchall()}
         known = {x: one for x, one in self.ids.items() if one in self.model.sent}
         self.model.torn = [one for x, one in known.items() if self.root_of(x) not in sound]
 
@@ -260,10 +262,15 @@ class History:
             self.settle()
 
     def erase(self) -> None:
+        """A file that cannot be read stays, which is an error; no day has the account any more."""
         account = self.chance.choice(ACCOUNTS)
         if account in self.archive.accounts:
-            if self.run(lambda: self.archive.erase(account)):
-                self.erased.add(account)
+            try:
+                if self.run(lambda: self.archive.erase(account)):
+                    self.erased.add(account)
+            except td.ArchiveError as error:
+                if not self.is_marred or "responses" not in str(error):
+                    raise
             if account not in self.archive.accounts:
                 known = [*self.model.sent, *self.model.lost]
                 self.model.remove([one for one in known if one.account == account])
@@ -286,12 +293,13 @@ class History:
                 assert of_archive(copied, book) == of_archive(self.archive, book)
 
     def damage(self) -> None:
-        """The file of a day, whose responses and marks are there."""
+        """The file of a day, and with it what its responses lack now."""
         pick = self.chance
         book, day = pick.choice([*NUMBER]), pick.choice(DAYS[:3])
         work = pick.choice(["cut", "zero", "gone"])
         path = self.path / book / f"{day}.parquet"
-        if path.exists() and self.model.is_sound():
+        if path.exists():
+            self.model.files.pop((book, str(day)), None)
             content = path.read_bytes()
             path.unlink()
             if work != "gone":
@@ -331,15 +339,17 @@ class History:
             self.reopen()
 
     def tear(self) -> None:
-        """A body that cannot be read, also of the responses that repeat it."""
+        """A body that cannot be read, also of those that repeat it, or all bodies of its file."""
         known = [x for x, one in self.ids.items() if one in self.model.sent and one.records]
         if known:
             root = self.root_of(self.chance.choice(known))
-            body = f"CASE WHEN id = '{root}' THEN encode('x') ELSE body END AS body"
+            is_page = self.chance.random() < 0.5 or self.is_marred
             for path in (self.path / each for each in self.log().places[root]):
-                with duckdb.connect() as own:
-                    own.execute(f"CREATE TABLE torn AS SELECT * REPLACE ({body}) FROM '{path}'")
-                    own.execute(f"COPY torn TO '{path}' (FORMAT parquet)")
+                if is_page:
+                    self.is_marred = True
+                    damage_bodies(path)
+                else:
+                    rewrite([path], path, f"CASE WHEN id = '{root}' THEN encode('x') ELSE body END")
             self.reopen()
             self.find_torn()
 
@@ -382,8 +392,8 @@ class History:
                 assert [gap._replace(books=(book,)) for gap in raised] == lacking
 
     def days_that_are_over_are_one_file(self) -> None:
-        """Which the last writer joined, if it was not interrupted."""
-        if self.is_folded and not self.is_aged:
+        """Which the last writer joined, if it was not interrupted and each can be read."""
+        if self.is_folded and not self.is_aged and not self.is_marred:
             assert len([*self.path.glob("responses/*/2026-11-10T*")]) <= 1
 
     def nothing_is_left_of_who_was_erased(self) -> None:

@@ -19,8 +19,6 @@ from archiving import (
     archive_with,
     clock,
     numbers,
-    order,
-    order_response,
     response,
     trade,
     trade_response,
@@ -48,16 +46,6 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     (text,) = archive.sql("SELECT sent FROM trades WHERE sent IS NOT NULL")
     assert json.loads(text.sent)["quantity"] == "ten"
     assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
-
-
-def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade("1", quantity=5)))
-    archive.add(td.TradeBook([td.Trade(**{**_fields(archive), "quantity": 9})]))
-    assert [row.quantity for row in archive.trades(DAY)] == [5]
-
-
-def _fields(archive: td.Archive) -> dict[str, Any]:
-    return archive.trades(DAY)[0]._asdict()
 
 
 def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:
@@ -154,25 +142,6 @@ def test_account_numbers_are_masked_unless_kept(tmp_path: Path) -> None:
     assert row == {"pan_no": "ABCDE1234F", "extra": '{"more":{"PAN_No":"ABCDE1234F"}}'}
     with pytest.raises(td.ArchiveError, match="keep_personal_data=True"):
         td.Archive(tmp_path / "open" / "books")
-
-
-def test_an_error_may_have_any_text(tmp_path: Path) -> None:
-    """Half of a surrogate pair in it costs neither the other book nor the error."""
-
-    class Client:
-        account = "desk"
-
-        def order_book(self, *, timeout: float | None) -> td.OrderBook:
-            return order_response(order("1"))
-
-        def trade_book(self, *, timeout: float | None) -> td.TradeBook:
-            raise td.TransportError("bad \ud800 text")
-
-    archive = td.Archive(tmp_path / "books")
-    with pytest.raises(td.TransportError, match="bad"):
-        archive.fetch(Client())  # type: ignore[call-overload]
-    assert numbers(archive.orders(DAY)) == ["1"]
-    assert [entry.message for entry in archive.fetches()] == ["", "bad ? text"]
 
 
 def test_equal_trades_of_several_accounts_have_one_order(tmp_path: Path) -> None:

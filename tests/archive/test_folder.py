@@ -9,7 +9,6 @@ import shutil
 import stat
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,13 +69,6 @@ def test_a14_what_others_put_there_is_ignored(tmp_path: Path) -> None:
             (place / name).write_bytes(b"x")
     archive.add(trade_response(trade("2"), at="16:00"))
     assert numbers(archive.trades(DAY)) == ["1", "2"]
-    copy = root / "orders" / "2026-11-20 (conflict).parquet"  # which other engines read
-    with pytest.raises(td.ArchiveError, match="is no file of this archive") as caught:
-        archive.verify()
-    assert str(copy) in str(caught.value)
-    assert "more" not in str(caught.value)
-    copy.unlink()
-    assert archive.verify() == 2
 
 
 @pytest.mark.parametrize("address", ["memory://b", "s3://bucket/books", "file:///tmp/books"])
@@ -214,25 +206,6 @@ def test_a17_a_file_that_may_have_an_erased_account_is_named(name: str, tmp_path
     store.store_of.cache_clear()
     with pytest.warns(td.DataWarning, match=f"{re.escape(str(path))} may have some of the account"):
         td.Archive(root).erase("a")
-
-
-def test_a17_an_erased_response_cannot_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another program erases the account while a response is about to be stored as a repeat."""
-    books = [trade_response(trade(name), account=name) for name in ("desk1", "desk2")]
-    archive = archive_with(tmp_path, *books)
-    place = responses.Responses.place
-
-    def late(*arguments: Any) -> None:
-        monkeypatch.setattr(responses.Responses, "place", place)
-        archive.erase("desk1")
-        place(*arguments)
-
-    monkeypatch.setattr(responses.Responses, "place", late)
-    archive.add(trade_response(trade("desk1"), at="16:00", account="desk1"))
-    assert archive.accounts == ("desk2",)
-    assert archive.verify() == 1
 
 
 def test_a17_a_label_that_only_a_retirement_has_is_erased(tmp_path: Path) -> None:

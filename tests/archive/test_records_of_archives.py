@@ -215,23 +215,30 @@ def test_an_interrupt_while_the_log_is_made_loses_no_entry(tmp_path: Path) -> No
     assert nth > 40
 
 
+@pytest.mark.parametrize("is_erased", [False, True])
 def test_a_poll_that_repeats_what_another_process_withdraws(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_erased: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not bring the records back: it has no body of its own."""
-    archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00"))
-    wrong = archive.add(trade_response(trade("8"), at="10:00"))
+    """Or erases (A17): it does not bring the records back, as it has no body of its own."""
+    archive = archive_with(tmp_path, trade_response(trade("1"), at="09:00", account="a"))
+    wrong = archive.add(trade_response(trade("8"), at="10:00", account="b"))
     place = Responses.place
 
-    def withdrawn_meanwhile(*arguments: Any) -> None:
+    def gone_meanwhile(*arguments: Any) -> None:
         monkeypatch.setattr(Responses, "place", place)
         store.store_of.cache_clear()  # as another process has none of it
-        td.Archive(archive.path).withdraw(wrong.id)
+        other = td.Archive(archive.path)
+        if is_erased:
+            other.erase("b")
+        else:
+            other.withdraw(wrong.id)
         place(*arguments)
 
-    monkeypatch.setattr(Responses, "place", withdrawn_meanwhile)
-    assert not archive.add(trade_response(trade("8"), at="11:00")).stored
-    assert numbers(archive.trades(DAY)) == ["1"]
-    assert [entry.withdrawn for entry in archive.fetches()] == [False, True, True]
-    assert archive.add(trade_response(trade("8"), at="12:00")).stored
+    monkeypatch.setattr(Responses, "place", gone_meanwhile)
+    assert not archive.add(trade_response(trade("8"), at="11:00", account="b")).stored
+    assert numbers(archive.trades(DAY, missing_ok=True)) == ["1"]
+    assert [entry.withdrawn for entry in archive.fetches()] == [False] + [True] * (
+        2 - 2 * is_erased
+    )
+    assert archive.add(trade_response(trade("8"), at="12:00", account="b")).stored
     assert numbers(archive.trades(DAY)) == ["1", "8"]
