@@ -48,6 +48,11 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
 
 
+def test_a_response_without_a_time_replaces_nothing(tmp_path: Path) -> None:
+    books = (trade_response(trade("1", quantity=n), at=at) for n, at in ((5, "15:45"), (9, None)))
+    assert [row.quantity for row in archive_with(tmp_path, *books).trades(DAY)] == [5]
+
+
 def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books")
     with sandbox.start(accounts=2, orders=8) as service:

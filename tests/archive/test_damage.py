@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 import random
 import re
 import shutil
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archive.engines import check_engines, rewrite
+from archive.engines import check_engines, damage_bodies, rewrite
 from archiving import (
     archive_with,
     clock,
@@ -315,18 +314,39 @@ def test_without_its_folder_an_archive_stores_nothing(tmp_path: Path) -> None:
     assert not Path(archive.path).exists()
 
 
+def join(root: Path) -> Path:
+    """Has the responses in one file, as if their day were over."""
+    singles = response_files(root)
+    joined = singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet")
+    rewrite(singles, joined)
+    for path in singles:
+        path.unlink()
+    return joined
+
+
 def test_f183_bodies_are_found_where_they_were_joined(tmp_path: Path) -> None:
     """The states of an order, read while another program joins its responses."""
     states = [order_response(order("1", quantity=at), at=f"1{at}:00") for at in (1, 2)]
     archive = archive_with(tmp_path, *states)
-    root = Path(archive.path)
-    responses = store.store_of(archive.path, os.getpid()).responses
+    responses = archive._store.responses
     entries = list(responses.refresh().entries.values())
-    singles = response_files(root)
-    rewrite(singles, singles[0].with_name(f"{singles[0].name[:10]}-{'0' * 12}.parquet"))
-    for path in singles:
-        path.unlink()
+    join(Path(archive.path))
     assert all(body for _, body in responses.bodies(entries))
+
+
+def test_f183_what_cannot_be_erased_keeps_nobody_from_a_day(tmp_path: Path) -> None:
+    """A damaged file has responses of two accounts, one of which is erased."""
+    books = [trade_response(trade(label), at="10:00", account=label) for label in "ab"]
+    root = Path(archive_with(tmp_path, *books).path)
+    joined = join(root)
+    damage_bodies(joined)
+    archive = opened(root)
+    with pytest.raises(td.ArchiveError, match=joined.name):
+        archive.erase("a")
+    with pytest.warns(td.DataWarning, match=joined.name):
+        archive.add(trade_response(trade("c"), at="16:00", account="b"))
+    assert numbers(archive.trades(DAYS[-1])) == ["b", "c"]
+    check_engines(archive)
 
 
 @pytest.mark.parametrize("remedy", ["a backup", "the same response", "a repeat"])
