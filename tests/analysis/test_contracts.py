@@ -117,6 +117,9 @@ def test_a_multiplier_that_nothing_proves_is_not_used() -> None:
         day = td.day_pnl(trades, prices={"43210": 12.0})
     assert (day.realised, day[0].unrealised, day[0].open_average) == (20.1, None, None)
     assert "row 0" in day.issues[0].detail
+    free = td.TradeBook([made(1, "B", 7, 0, "20 09:20", **expiring(24, **CALL))])
+    with pytest.warns(td.DataWarning, match="no trade has a price and a value that prove it"):
+        assert td.day_pnl(free, prices={"43210": 12.0}).unrealised is None
     given = td.day_pnl(trades, prices={"43210": 12.0}, multipliers={"43210": 2})
     assert (given.realised, given.unrealised) == (20.1, 4 * 2 * 12 - 53.2)
 

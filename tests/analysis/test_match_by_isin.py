@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -121,19 +123,46 @@ def test_the_order_of_one_second_on_two_exchanges_is_unknown() -> None:
     assert td.realised_pnl(book(third, earlier, second), match_by="isin").realised == 100.0
 
 
-def test_random_books_by_isin_are_those_of_one_id() -> None:
-    """Rows under ids of one ISIN realise what they would under one id (product C)."""
-    for number in range(40):
-        rng = random.Random(number)
-        rows: list[td.Trade] = []
-        for at_ in range(1, rng.randint(2, 30)):
-            place: dict[str, Any] = rng.choice([{}, ON_BSE, {ID: "11"}]) | FIRST
-            value = rng.randint(1, 10**6) / 100
-            rows.append(trade(at_, rng.choice("BS"), rng.randint(1, 20), value, at_, **place))
-        found = td.realised_pnl(book(*rows), match_by="isin")
-        one = [row._replace(**{ID: "10", EXCHANGE: "NSE"}) for row in rows]
-        expected = td.realised_pnl(book(*one))
-        assert found.realised == expected.realised
-        assert [lot.value for lot in found.open_lots] == [lot.value for lot in expected.open_lots]
-        assert rows[-1][TIME] == at(len(rows))
-        assert {row.security_id for row in found} == {rows[-1].security_id}
+class Rest:
+    """What is left of a lot or of a trade: its quantity, and its part of the value in paise."""
+
+    def __init__(self, number: int, sign: int, quantity: int, paise: int) -> None:
+        self.number, self.sign, self.quantity, self.left = number, sign, quantity, quantity
+        self.paise = self.value = paise
+
+    def take(self, quantity: int) -> int:
+        """Takes a quantity, whose value is the whole one less what is left, rounded half up."""
+        self.left -= quantity
+        before, self.value = (
+            self.value,
+            math.floor(Fraction(self.paise * self.left, self.quantity) + Fraction(1, 2)),
+        )
+        return before - self.value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_books_of_one_isin_are_matched_to_the_paisa(seed: int) -> None:
+    """Parts of a value are rounded so that they add up to it, whatever id their trades have."""
+    rng = random.Random(seed)
+    rows: list[td.Trade] = []
+    lots: list[Rest] = []
+    matches: list[Any] = []
+    for number in range(1, rng.randint(2, 30)):
+        place: dict[str, Any] = rng.choice([{}, ON_BSE, {ID: "11"}]) | FIRST
+        closing = Rest(number, rng.choice([1, -1]), rng.randint(1, 20), rng.randint(1, 10**6))
+        value, side = closing.paise / 100, "B" if closing.sign > 0 else "S"
+        rows.append(trade(number, side, closing.quantity, value, number, **place))
+        while closing.left and lots and lots[0].sign != closing.sign:
+            quantity = min(closing.left, lots[0].left)
+            bought, sold = sorted((lots[0], closing), key=lambda each: -each.sign)
+            amounts = [each.take(quantity) / 100 for each in (bought, sold)]
+            matches.append((str(bought.number), str(sold.number), quantity, *amounts))
+            lots = [lot for lot in lots if lot.left]
+        lots += [closing] if closing.left else []
+    found = td.realised_pnl(book(*rows), match_by="isin")
+    assert [
+        (match.buy_trade_no, match.sell_trade_no, match.quantity, match.cost, match.proceeds)
+        for match in found.matches
+    ] == matches
+    assert [lot.value for lot in found.open_lots] == [lot.value / 100 for lot in lots]
+    assert {row.security_id for row in found} == {rows[-1].security_id}

@@ -76,10 +76,34 @@ def test_two_responses_of_a_day_are_in_the_order_of_trade_numbers() -> None:
         assert td.realised_pnl(seen).realised == 50.0
 
 
-def test_a_second_that_nothing_decides_is_an_issue() -> None:
-    rows = [row._replace(trade_no=f"T{row.trade_no}") for row in NEWEST_FIRST]
-    with pytest.warns(td.DataWarning, match="order within a second unknown: 3 .*row 0, row 1, row"):
-        td.realised_pnl(td.TradeBook(rows))
+UNDECIDED: dict[str, list[str | None]] = {
+    "one twice": ["1", "2", "2"],
+    "one missing": ["1", "2", None],
+    "the first missing": [None, "2", "1"],
+    "one that is no number": ["1", "2", "3x"],
+    "neither rising nor falling": ["2", "3", "1", "0"],
+}
+
+
+@pytest.mark.parametrize("numbers", UNDECIDED.values(), ids=UNDECIDED)
+def test_a_second_that_nothing_decides_is_an_issue(numbers: list[str | None]) -> None:
+    times = ("09:59", "10:00", "10:00", "10:01")
+    trades = [
+        made(1, side, 10, 100, f"20 {time}")._replace(trade_no=number)
+        for number, side, time in zip(numbers, "BSBB", times, strict=False)
+    ]
+    with pytest.warns(
+        td.DataWarning, match=r"order within a second unknown: 2 .43210: row 1, row 2"
+    ):
+        td.realised_pnl(td.TradeBook(trades))
+
+
+def test_rows_of_one_second_are_in_the_order_of_their_numbers() -> None:
+    rows = [
+        row._replace(trade_no=None, row_no=number)
+        for row, number in zip(NEWEST_FIRST, (3, 2, 1), strict=True)
+    ]
+    assert td.realised_pnl(td.TradeBook(rows)).realised == 50.0
 
 
 def test_a_sale_that_stands_before_its_purchase_is_matched() -> None:

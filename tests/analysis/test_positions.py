@@ -39,6 +39,17 @@ def test_a_sum_is_the_float_nearest_to_the_exact_one(values: list[float]) -> Non
     assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
 
 
+@pytest.mark.parametrize("values", [[1e300], [1e22, 1e-17], [4e37, 4e37], [-4e37, -4e37]], ids=str)
+def test_amounts_that_no_sum_holds_are_an_error(values: list[float]) -> None:
+    trades = book(*(trade(n, "B", 1, value) for n, value in enumerate(values)))
+    for calculate in (td.positions, td.realised_pnl):
+        with pytest.raises(OverflowError, match="leave out the rows with unusual amounts"):
+            calculate(trades)
+    half_sold = book(trade(1, "B", 2, 4e37), trade(2, "S", 1, 1.0, 1))
+    with pytest.raises(OverflowError, match=r"the largest is trade_value 4e\+37 in row 0"):
+        td.realised_pnl(half_sold)
+
+
 def test_the_advice_on_a_missing_value_works() -> None:
     spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, None))
     with pytest.raises(ValueError, match="leave them out with") as caught:

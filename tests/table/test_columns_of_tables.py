@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
+import struct
 from typing import Any
 
 import pytest
@@ -91,10 +93,51 @@ def test_each_value_of_a_column_is_listed_once_in_order() -> None:
         PART.distinct("quantity.day")
 
 
-def test_groups_within_groups_are_those_of_both_keys() -> None:
+def test_groups_within_others_are_of_the_same_rows() -> None:
     outer = _core.Groups([PART], ["display_name"])
-    both = _core.Groups([PART], ["display_name", "txn_type"])
-    assert _core.Groups([PART], ["txn_type"], outer).numbers() == both.numbers() == [0, 1, 2, 3]
-    assert _core.Groups([PART], [], outer).numbers() == outer.numbers() == [0, 0, 1, 2]
     with pytest.raises(ValueError, match="same rows"):
         _core.Groups([ROWS], ["txn_type"], outer)
+
+
+SECONDS = (-86_401, -86_400, -1, 0, 86_399, 9 * 86_400)
+CELLS: dict[str, list[Any]] = {  # some of which begin or end alike, or are zero in memory
+    "display_name": [None, "", "ab", "a", LONG, LONG + "er", "er " + LONG],
+    "symbol": [None, "", "ab", "b", "bab"],
+    "exch_trade_time": [None, *(dt.datetime(1970, 1, 1) + dt.timedelta(0, at) for at in SECONDS)],
+    "traded_price": [None, 0.0, -0.0, 0.1],
+    "quantity": [None, 0, 7, 2**62],
+}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_groups_are_those_of_a_dict(seed: int) -> None:
+    """Of parts of two tables, by fields of any kind, in which a missing value is a value."""
+    rng = random.Random(seed)
+    key = rng.sample([*CELLS, "exch_trade_time.day"], rng.randint(1, 3))
+
+    def key_of(row: td.Trade) -> tuple[Any, ...]:
+        day = row.exch_trade_time and row.exch_trade_time.date()
+        return tuple(day if name.endswith(".day") else row[name] for name in key)
+
+    rows = [td.Trade(**{name: rng.choice(of) for name, of in CELLS.items()}) for _ in range(40)]
+    start, stop = rng.randint(0, 20), rng.randint(20, 40)
+    parts = [rows[start:20], rows[20:stop]]
+    slices = [td.TradeBook(rows[:20])._rows[start:], td.TradeBook(rows[20:])._rows[: stop - 20]]
+    groups = _core.Groups(slices, key)
+    within = _core.Groups(slices, key[:1], _core.Groups(slices, key[1:]))
+    known: dict[Any, int] = {}
+    coarse: dict[Any, int] = {}
+    for number, part in enumerate(parts):
+        numbers = [known.setdefault(key_of(row), len(known)) for row in part]
+        assert groups.numbers(number) == within.numbers(number) == numbers
+        hashes = struct.iter_unpack("Q", slices[number].hashes(key))
+        assert len(set(zip(numbers, hashes, strict=True))) == len(set(numbers))
+    assert len(groups) == len(known)
+    assert groups.coarser(key[1:]) == [coarse.setdefault(of[1:], len(coarse)) for of in known]
+    for number, part in enumerate(parts):
+        members = [[row for row in part if key_of(row) == one] for one in known]
+        assert groups.counts(number) == [len(of) for of in members]
+        times = [[row.exch_trade_time for row in of if row.exch_trade_time] for of in members]
+        for greatest, extreme in ((True, max), (False, min)):
+            wanted = [extreme(of, default=None) for of in times]
+            assert groups.extremes("exch_trade_time", greatest, number) == wanted
