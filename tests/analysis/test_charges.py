@@ -100,26 +100,6 @@ def test_the_higher_of_a_fraction_and_an_amount_by_lot() -> None:
         td.charges(book(fills[0]._replace(lot_size=None)), higher)
 
 
-def test_shares_of_trades_add_up_to_the_note_however_grouped() -> None:
-    """L16: two strategies, one rate; the last paisa is on the largest trade."""
-    fills = book(
-        trade(1, "B", 1, 100.0, order_no="O1", algo_id="a"),
-        trade(2, "B", 1, 100.0, order_no="O1", algo_id="b"),
-        trade(3, "B", 1, 101.0, order_no="O1", algo_id="a"),
-    )
-    rate = td.ChargeRate(per_order=20, stt_buy=0.002, gst=0.18)
-    shares = td.charges(fills, rate, per="trade", rounding="note")
-    assert [share.brokerage for share in shares] == [6.64, 6.64, 6.72]
-    assert [share.stt for share in shares] == [0.2, 0.2, 0.6]
-    note = td.charges(fills, rate, rounding="note")
-    assert (shares.total, note.total) == (24.6, 24.6)
-    frame = shares.to_pandas()
-    by_algo = frame.groupby([row.algo_id for row in fills])["total"].sum()
-    assert by_algo.to_dict() == pytest.approx({"a": 16.56, "b": 8.04})
-    with pytest.raises(ValueError, match='per must be "trade"'):
-        td.charges(fills, rate, per="order")  # type: ignore[call-overload]
-
-
 def test_two_strategies_that_offset_each_other_share_the_day() -> None:
     """L16: charged apart, both would be deliveries; the day's 0.25 is of the sale."""
     both = book(trade(1, "B", 10, 1000.0, algo_id="a"), trade(2, "S", 10, 1000.0, 5, algo_id="b"))
@@ -129,6 +109,8 @@ def test_two_strategies_that_offset_each_other_share_the_day() -> None:
     ]
     assert sum(td.charges(book(row), rates).total for row in both) == 2.0
     assert [share.total for share in td.charges(both, rates, per="trade")] == [0.0, 0.25]
+    with pytest.raises(ValueError, match='per must be "trade"'):
+        td.charges(both, rates, per="order")  # type: ignore[call-overload]
 
 
 def test_each_part_of_an_order_is_taxed_at_its_own_rate() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import pickle
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -205,7 +206,9 @@ def test_prices_have_one_form_everywhere() -> None:
         assert ledger.day(NEXT, prices=prices).unrealised == 30.0
         assert ledger.unrealised(prices, at=DAY).unrealised == 10.0
     every: list[Any] = [
-        *({"10": 105.0}, pd.Series({"10": 105.0}), lambda row: 105.0),
+        *({"10": 105.0}, pd.Series({"10": 105.0}), lambda row: {"INFY": 105.0}[row.symbol]),
+        *({("NSE", "E", "10"): Decimal(105)}, {("NSE", "E", "10"): 105, "11": 1}),
+        pd.Series([105], index=pd.MultiIndex.from_tuples([("NSE", "E", "10")])),
         *(pd.DataFrame({ID: ["10"], "price": [105.0]}), [{ID: "10", "price": 105.0}]),
     ]
     for prices in every:
@@ -227,6 +230,11 @@ def test_what_nobody_priced_is_none() -> None:
     assert day.filter(**{ID: "10"}).net == 100.0
     text = " ".join(repr(day).split())
     assert "net unknown (100.00 of what has one), realised 0.00, unrealised unknown" in text
+    lots = td.realised_pnl(rows)
+    with pytest.warns(td.DataWarning, match=r"without a price: 1 \(9 \(INFY\): in no sum\)"):
+        value = td.unrealised_pnl(lots, {"10": 110.0, "9": float("nan")})
+    assert (value.unrealised, [row.market_value for row in value.unpriced]) == (None, [None])
+    assert "unrealised unknown (100.00 of what has one)" in " ".join(repr(value).split())
     nothing = unwarned(lambda: td.day_pnl(rows))
     assert "net unknown, realised 0.00" in " ".join(repr(nothing).split())
 

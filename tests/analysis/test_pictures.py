@@ -99,12 +99,18 @@ def test_a_picture_hides_and_cuts_nothing(drawings: Any, chart: str) -> None:
     if len(days) == 1:
         assert labels[-1] == "15:00"
         assert ax.get_xlabel() == "market time, 20 Nov 2026"
+        assert "10:00" in labels
+        assert (ax.get_xlim() == (-0.01, 1.01)) == (chart != "blotter of orders")
     else:
         left, right = ax.get_xlim()
         count, _, text = ax.get_xlabel().partition(" days from ")
         assert (right - left) / 1.02 == pytest.approx(int(count))  # no night takes a place
         first = datetime.strptime(text.split(" to ")[0], "%d %b %Y")
         assert first.date() in days
+        if chart == "blotter of orders":
+            assert [bar.get_center()[0] for bar in ax.containers[0]] == [
+                *np.arange(0.5, int(count))
+            ]
         assert labels[0] == f"{first.day} {first:%b}\n{first.year}"
         assert 2 <= len(labels) <= 9
     plt.close(figure)

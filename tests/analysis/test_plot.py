@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import html
 import io
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -194,15 +192,6 @@ def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
         assert len(set(colours.values())) == len(colours) > 1
 
 
-def test_the_time_axis_is_the_session(books: Any) -> None:
-    orders, trades = books
-    in_hours = orders.filter(off_mkt_flag="0")
-    for ax in (plot.pnl_curve(trades), plot.blotter(in_hours), plot.fills(trades)):
-        assert ax.get_xlim() == (-0.01, 1.01)
-        assert {"10:00", "15:00"} <= set(drawn(ax))
-        assert ax.get_xlabel() == "market time, 20 Nov 2026"
-
-
 def test_a_time_with_a_zone_is_drawn_at_the_exchanges_time(books: Any) -> None:
     _, trades = books
     ax = plot.fills(trades.localize("Asia/Kolkata"))
@@ -216,17 +205,6 @@ def test_a_trade_after_the_close_widens_the_axis(books: Any) -> None:
     late = trades[0]._replace(exch_trade_time=datetime(2026, 11, 20, 15, 45), trade_no="late")
     ax = plot.fills(td.TradeBook([*trades, late]))
     assert ax.get_xlim()[1] > 390 / 375  # of the minutes of a session
-
-
-def test_several_days_are_a_bar_each_without_days_between(week: Any) -> None:
-    orders, trades = week
-    ax = plot.blotter(orders)
-    assert ax.get_xlabel() == "2 days from 18 Nov 2026 to 20 Nov 2026"
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["18 Nov\n2026", "20 Nov"]
-    heights = [sum(bar[at].get_height() for bar in ax.containers) for at in range(2)]
-    assert heights == [60, 60]
-    assert [bar.get_center()[0] for bar in ax.containers[0]] == [0.5, 1.5]
-    assert plot.pnl_curve(trades).get_xlim() == (-0.02, 2.02)
 
 
 def test_the_curve_ends_at_the_realised_sum(books: Any) -> None:
@@ -322,23 +300,6 @@ def test_a_name_with_dollars_is_drawn_as_written(chart: Any, book: Any) -> None:
     with mpl.rc_context({"svg.fonttype": "none"}):
         chart(book()).figure.savefig(image := io.StringIO(), format="svg")
     assert html.escape(NAMED, quote=False) in image.getvalue()
-
-
-def test_without_matplotlib_the_error_says_what_to_install() -> None:
-    script = """
-import sys
-sys.modules["matplotlib"] = None
-import tradingdata as td
-try:
-    td.plot.blotter(td.TradeBook())
-except ImportError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert "td.plot needs matplotlib" in done.stdout
-    assert "pip install" in done.stdout
 
 
 @pytest.mark.slow

@@ -251,8 +251,3 @@ def test_the_file_of_the_page_covers_ten_months_of_the_sandbox(tmp_path: Path) -
     found = td.charges(trades, rates, rounding="note")
     assert {row.expiry_date is None for row in found if row.stt} == {True, False}
     assert found.total == pytest.approx(td.charges(trades, rates).total, rel=0.01)
-    # Every month by itself costs as much, since no order and no note is of two days.
-    parts = [trades.filter(exch_trade_time__ge=dt.datetime(2026, month, 1)) for month in (1, 6)]
-    later = td.charges(parts[1], rates, rounding="note").total
-    before = trades.filter(exch_trade_time__lt=dt.datetime(2026, 6, 1))
-    assert found.total == pytest.approx(later + td.charges(before, rates, rounding="note").total)

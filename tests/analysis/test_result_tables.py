@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import pytest
 
@@ -55,17 +53,6 @@ def test_tables_compare_copy_and_pickle() -> None:
     assert pickle.loads(pickle.dumps(FULL)).realised == FULL.realised
     assert FULL != EMPTY
     assert FULL.matches != FULL
-
-
-def test_calculations_need_no_library() -> None:
-    script = """
-import sys
-import tradingdata as td
-td.positions(td.TradeBook())
-td.realised_pnl(td.TradeBook()).to_dicts()
-assert not {"pandas", "numpy", "polars", "pyarrow"} & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_quantities_of_orders_are_numbers_as_in_a_book() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -32,41 +31,12 @@ def by_security(result: td.analysis.UnrealisedPnl) -> dict[str, td.analysis.Unre
     return {row.security_id: row for row in result}
 
 
-def test_a_missing_price_is_reported_and_not_zero() -> None:
-    for missing in (None, float("nan")):
-        with pytest.warns(td.DataWarning, match=r"without a price: 1 \(11 \(TCS\): in no sum\)"):
-            result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 108.0, "11": missing})
-        owed = by_security(result)["11"]
-        assert (owed.price, owed.market_value, owed.unrealised) == (None, None, None)
-        assert (owed.quantity, owed.value) == (-20, -4000.0)
-        assert list(result.unpriced) == [owed]
-        assert result.unrealised is None
-        assert "unrealised unknown (38.00 of what has one)" in " ".join(repr(result).split())
-        assert "without a price: 1" in " ".join(repr(result).split())
-
-
 def test_a_sum_that_no_float_holds_is_an_error_and_not_infinite() -> None:
     lots = [LOT | {"security_id": each, "quantity": 1} for each in ("10", "11")]
     result = td.unrealised_pnl(lots, {"10": 1.5e308, "11": 1.5e308})
     assert [row.market_value for row in result] == [1.5e308, 1.5e308]
     with pytest.raises(OverflowError, match="larger than a float"):
         _ = result.unrealised
-
-
-def test_prices_come_from_a_mapping_a_series_or_a_function() -> None:
-    pandas = pytest.importorskip("pandas")
-    expected = td.unrealised_pnl(LONG_AND_SHORT, {"10": 108.05, "11": 210.0})
-    full = {("NSE", "E", "10"): 108.05, ("NSE", "E", "11"): 210.0}
-    mixed: dict[Any, Any] = {("NSE", "E", "10"): Decimal("108.05"), "11": 210}
-    given_prices: list[Any] = [
-        full,
-        mixed,
-        pandas.Series({"10": 108.05, "11": 210.0, "12": 5.0}),
-        pandas.Series(list(full.values()), index=pandas.MultiIndex.from_tuples(full)),
-        lambda row: {"INFY": 108.05, "TCS": 210.0}[row.symbol],
-    ]
-    for prices in given_prices:
-        assert td.unrealised_pnl(LONG_AND_SHORT, prices) == expected
 
 
 def test_a_function_is_called_once_for_each_security() -> None:

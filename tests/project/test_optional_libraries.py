@@ -53,6 +53,7 @@ with redirect_stdout(io.StringIO()) as text:
     help(td)
     help(td.Archive)
 assert "tradingdata[archive]" in text.getvalue()
+assert td.realised_pnl(td.TradeBook([])).to_dicts() == td.positions(td.TradeBook([])).to_dicts()
 assert typing.get_type_hints(td.TradeBook.to_pandas)["return"] is typing.Any
 for call in (
     lambda: td.Archive("books"),

@@ -101,7 +101,7 @@ def test_groups_within_others_are_of_the_same_rows() -> None:
 
 SECONDS = (-86_401, -86_400, -1, 0, 86_399, 9 * 86_400)
 CELLS: dict[str, list[Any]] = {  # some of which begin or end alike, or are zero in memory
-    "display_name": [None, "", "ab", "a", LONG, LONG + "er", "er " + LONG],
+    "display_name": [None, "", "ab", "a", LONG, LONG[:-1] + "r", "er " + LONG],
     "symbol": [None, "", "ab", "b", "bab"],
     "exch_trade_time": [None, *(dt.datetime(1970, 1, 1) + dt.timedelta(0, at) for at in SECONDS)],
     "traded_price": [None, 0.0, -0.0, 0.1],
