@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -168,12 +169,15 @@ def test_a17_an_erasure_that_failed_is_done_when_it_is_called_again(
 
 
 def test_a17_a_draft_of_a_killed_program_is_erased(tmp_path: Path) -> None:
-    """A program that is still writing one writes it again."""
+    """Also where it was that of `erase`; a program that is still writing one writes it again."""
     archive = archive_with(tmp_path, trade_response(trade("1"), account="desk1"))
     draft = Path(archive.path, "drafts", "ab" * 16)
-    shutil.copy(archive.files("trades")[0], draft)
-    archive.erase("desk1")
-    assert not draft.exists()
+    rows = Path(archive.files("trades")[0]).read_bytes()
+    for is_known in (True, False):
+        draft.write_bytes(rows)
+        with nullcontext() if is_known else pytest.raises(ValueError, match="no account 'desk1'"):
+            archive.erase("desk1")
+        assert not draft.exists()
     files = store.store_of(archive.path, os.getpid()).folder
     drafts: list[str] = []
 

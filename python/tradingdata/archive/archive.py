@@ -325,16 +325,18 @@ class Archive:
         with explained(self.path, "read"), self._store.lock:
             ids = self._store.ids_of(label)
             is_retired = label in self._store.log().decisions["retired"]
-        if not ids and not is_retired:
-            raise ValueError(f"the archive has no account {label!r}")
+        is_known = bool(ids) or is_retired
 
         def erased(known: dict[str, Any]) -> dict[str, Any]:
             retired = {x: day for x, day in known["retired"].items() if x != label}
             return {"erased": sorted(ids.union(known["erased"])), "retired": retired}
 
-        self._decide(erased, required=True)
+        if is_known:
+            self._decide(erased, required=True)
         with explained(self.path, "write"):  # a killed program may have left its rows in a draft
             self._store.folder.sweep(every=True)
+        if not is_known:
+            raise ValueError(f"the archive has no account {label!r}")
         unread = sorted(self._store.responses.log.damaged)
         unread = [self._store.folder.path(path) for path in unread]
         unread += [path for book in BOOKS for path in self._store.folder.strange(book)]
