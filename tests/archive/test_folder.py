@@ -70,6 +70,12 @@ def test_a14_what_others_put_there_is_ignored(tmp_path: Path) -> None:
             (place / name).write_bytes(b"x")
     archive.add(trade_response(trade("2"), at="16:00"))
     assert numbers(archive.trades(DAY)) == ["1", "2"]
+    copy = root / "orders" / "2026-11-20 (conflict).parquet"  # which other engines read
+    with pytest.raises(td.ArchiveError, match="is no file of this archive") as caught:
+        archive.verify()
+    assert str(copy) in str(caught.value)
+    copy.unlink()
+    assert archive.verify() == 2
 
 
 @pytest.mark.parametrize("address", ["memory://b", "s3://bucket/books", "file:///tmp/books"])
