@@ -44,6 +44,7 @@ def test_rows_and_all_and_first_agree(service: Service, kind: str) -> None:
     assert codes(whole.to_dicts()) == codes(ROWS)
     some = replayed(lambda client: client.search("x", page_size=7).first(9), service.base_url, kind)
     assert some == whole[:9]
+    assert sorted(pages_asked(service)[-2:]) == [1, 2], "only the pages that it needs"
 
     def rows(client: Any) -> Any:
         search = client.search("x", page_size=7)
@@ -104,22 +105,6 @@ class TestWhereToGoOn:
             before: list[Any] = [stock.co_code for stock in islice(search, taken)]
             rest = client.search("x", page_size=10, start_page=search.page)
             assert sorted({*before, *(stock.co_code for stock in rest)}) == codes(ROWS)
-
-
-@kinds
-@pytest.mark.parametrize(("wanted", "asked"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3), (99, 4)])
-def test_first_asks_for_no_page_that_it_does_not_need(
-    service: Service, kind: str, wanted: int, asked: int
-) -> None:
-    service.choose(pages(ROWS))
-
-    def read(client: Any) -> Any:
-        return client.search("x", page_size=10, prefetch=8).first(wanted)
-
-    found = replayed(read, service.base_url, kind)
-    assert codes(found.to_dicts()) == codes(ROWS)[:wanted]
-    assert len(service.requests) <= asked + 8 * (wanted > 25)
-    assert set(range(1, asked + 1)) <= set(pages_asked(service))
 
 
 def test_as_many_pages_as_wanted_stay_requested_ahead_of_each(service: Service) -> None:

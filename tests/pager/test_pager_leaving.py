@@ -7,7 +7,6 @@ import gc
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -74,16 +73,14 @@ class TestSync:
         return rows
 
     @pytest.mark.usefixtures("gate")
-    def test_so_does_closing_the_generator(self, client: td.Client, service: Service) -> None:
-        with closing(client.search("x", page_size=5, prefetch=4).pages()) as reader:
-            next(reader)
-            next(reader)
-            in_flight(service)
-        nothing_goes_on(service, 4)
-
-    @pytest.mark.usefixtures("gate")
-    def test_so_does_dropping_it(self, client: td.Client, service: Service) -> None:
+    @pytest.mark.parametrize("closes", [True, False], ids=["closed", "dropped"])
+    def test_so_does_leaving_its_rows(
+        self, client: td.Client, service: Service, closes: bool
+    ) -> None:
         rows = self.read_two_pages(client, service)
+        if closes:
+            rows.close()
+            nothing_goes_on(service, 4)
         del rows
         nothing_goes_on(service, 4)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from pager.listings import PAST_END, Listing, read
+from pager.listings import Listing, read
 from tradingdata import _core
 from tradingdata.client.paging import Paging, row_keys
 from tradingdata.errors import BadRequestError
@@ -26,7 +26,7 @@ def numbered(first: int, count: int) -> tuple[Any, ...]:
     return page_of(*({"co_code": number} for number in range(first, first + count)))
 
 
-def read_pages(*pages: list[Row], size: int = 4) -> tuple[list[Any], Paging]:
+def read_pages(*pages: list[Row], size: int) -> tuple[list[Any], Paging]:
     """The rows that are kept of these pages, behind which there are empty ones."""
     paging, kept = Paging(size, 1, None), []
     while not paging.ended:
@@ -62,6 +62,8 @@ COURSES: dict[str, tuple[list[Any], list[tuple[int, int] | None], str, str | Non
     "a 400 behind a full page is an error": (
         [10, 10, 400], [(2, 10), (3, 10), None], "error", None),
     "a 404 for page 1": ([404], [None], "error", None),
+    "a 403 behind a short page is an error": (
+        [10, 4, 403], [(2, 10), (3, 10), None], "error", None),
     "a 400 for page 2 in the size of page 1 is the end if page 1 is there in that size": (
         [3, 400, 3], [(2, 3), (1, 3), None], "empty page", None),
     "a size that is refused for page 1 too is replaced by the one requested first": (
@@ -80,30 +82,13 @@ def test_each_response_leads_to_the_right_request(course: str) -> None:
     for response, following in zip(responses, requests, strict=True):
         assert paging.ended is None
         if response >= 400:
-            paging.receive(PAST_END[str(response)]())
+            paging.receive(td.StatusError("no", status_code=response))
         else:
             first = 0 if paging.due.page == 1 else rows
             paging.receive(numbered(first, response))
             rows = first + response
         assert following is None or paging.due == following
     assert (paging.ended, paging.doubt) == (end, doubt)
-
-
-@pytest.mark.parametrize("behind", PAST_END)
-def test_past_a_short_last_page_it_is_the_end(behind: str) -> None:
-    outcome = read(Listing(23, past_end=behind), 10)
-    assert (outcome.numbers, outcome.is_silent) == (list(range(23)), True)
-    outcome = read(Listing(7, past_end=behind), 10)
-    assert (outcome.numbers, outcome.is_silent) == (list(range(7)), True)
-    assert outcome.paging.limit == 10, "one page shows no shorter ones"
-
-
-@pytest.mark.parametrize("status", [401, 403, 410, 500])
-def test_another_error_behind_a_short_page_is_not_its_end(status: int) -> None:
-    paging = Paging(10, 1, None)
-    paging.receive(numbered(0, 4))
-    paging.receive(td.StatusError("no", status_code=status))
-    assert (paging.ended, getattr(paging.error, "status_code", None)) == ("error", status)
 
 
 @pytest.mark.parametrize("status", [400, 422])
@@ -149,9 +134,6 @@ def test_rows_that_moved_make_the_result_doubtful() -> None:
     outcome = read(Listing(25, inserted=2), 10)
     assert outcome.numbers == list(range(25))
     assert outcome.paging.doubt == "moved rows"
-    rows: list[Row] = [{"co_code": number, "mcap": 1.0} for number in range(7)]
-    taken, paging = read_pages(rows[:4], [*rows[4:], {**rows[0], "mcap": 2.0}])
-    assert (len(taken), paging.doubt) == (8, "moved rows")
 
 
 @pytest.mark.parametrize(("total", "doubt"), [(40, "repeated page"), (45, None)])
