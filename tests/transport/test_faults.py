@@ -284,6 +284,7 @@ ODD = {
     "F55 no type": s.reply(200, BODY, headers={"Content-Type": ""}),
     "F169 a charset as encoding": s.encoded(BODY, "UTF-8"),
     "F169 none": s.encoded(BODY, "none"),
+    "F169 an empty encoding": s.encoded(BODY, ""),
     "F169 transfer of identity": s.with_lines(b"Transfer-Encoding: identity", body=BODY),
     "F169 zeros after gzip": s.encoded(GZIP + bytes(512), "gzip"),
     "F169 CR LF after gzip": s.encoded(GZIP + b"\r\n", "gzip"),

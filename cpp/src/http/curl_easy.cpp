@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "http/address.hpp"
 
 #ifdef TRADINGDATA_OPENSSL
@@ -287,7 +288,7 @@ bool EasyHandle::read_head() noexcept {
     if (curl_easy_header(raw(), name, i, CURLH_HEADER, final_response, &found) != CURLHE_OK) {
       return std::nullopt;
     }
-    return found->value;
+    return trimmed(found->value);  // of an empty value libcurl keeps the end of its line
   };
   return receiver_.head(status, header);
 }
