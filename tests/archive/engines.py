@@ -90,9 +90,14 @@ def _without_pattern(path: str) -> str:
 
 
 def check_engines(archive: td.Archive, *names: str) -> None:
-    """Asserts that engines read in the folder what the archive says."""
+    """Asserts that engines read in the folder what the archive says, and that it has one schema."""
     for book in NUMBER:
-        if archive.files(book):
+        if files := archive.files(book):
+            with duckdb.connect() as own:
+                query = (
+                    "FROM parquet_schema($1) SELECT list((name, type))::VARCHAR GROUP BY file_name"
+                )
+                assert len(set(own.execute(query, [files]).fetchall())) == 1, "one schema"
             wanted = of_archive(archive, book)
             for name in names or ENGINES:
                 assert ENGINES[name](archive.path, book) == wanted, (name, book)

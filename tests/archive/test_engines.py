@@ -32,19 +32,15 @@ def test_polars_and_pandas_read_a_scan(archive: td.Archive) -> None:
     polars = pytest.importorskip("polars")
     frame = polars.scan_parquet(f"{archive.path}/trades/*.parquet")
     assert frame.select(polars.col("quantity").sum()).collect().item() == 19
+    book = td.TradeBook.from_arrow(polars.read_parquet(archive.files("trades")[-1]))
+    assert list(book) == list(archive.trades(DAY))
+    assert book.extra_fields == ()
     assert archive.scan("trades", DAY).filter("quantity > 2").pl().height == 2
     assert polars.DataFrame(archive.scan("trades", DAY)).height == 5
     pytest.importorskip("pandas")
     assert archive.scan("trades", DAY).select("day", "quantity").df()["quantity"].sum() == 10
     with pytest.raises(ValueError, match="name must be 'trades' or 'orders'"):
         archive.scan("fetches")
-
-
-def test_a_book_is_made_of_what_an_engine_read(archive: td.Archive) -> None:
-    polars = pytest.importorskip("polars")
-    book = td.TradeBook.from_arrow(polars.read_parquet(archive.files("trades")[-1]))
-    assert list(book) == list(archive.trades(DAY))
-    assert book.extra_fields == ()
 
 
 def test_the_queries_of_the_readme(archive: td.Archive, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,21 +57,6 @@ def test_the_queries_of_the_readme(archive: td.Archive, monkeypatch: pytest.Monk
         (total,) = re.findall(r'duckdb\.sql\("(.*?)"\)', text)
         assert [day for day, *_ in sorted(own.execute(total).fetchall())] == [DAYS[3], DAY]
     assert "read_parquet" in text
-
-
-def test_all_files_have_one_schema(archive: td.Archive) -> None:
-    """Also that of a day without rows."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    archive.add(response(td.TradeBook, [], clock("15:45", DAYS[1])))
-    assert len(archive.files("trades")) == 3
-    for book in ("trades", "orders"):
-        schemas = {str(parquet.read_schema(file).remove_metadata()) for file in archive.files(book)}
-        assert len(schemas) == 1
-    empty = parquet.read_table(archive.files("trades")[0])
-    assert (empty.num_rows, empty.schema.names[:5]) == (
-        0,
-        ["day", "account", "fetch_id", "received_at", "last_seen"],
-    )
 
 
 def test_a_version_with_more_fields_rewrites_the_days(

@@ -19,10 +19,8 @@ from archiving import (
     DAY,
     DAYS,
     archive_with,
-    clock,
     numbers,
     order_response,
-    response,
     trade,
     trade_response,
 )
@@ -267,15 +265,6 @@ def test_a5_a_holiday_is_an_empty_day(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_response(trade("1")), holidays=[DAYS[3]])
     with pytest.warns(td.DataWarning, match="2026-11-19 is one of `holidays`"):
         assert len(archive.trades(DAYS[3])) == 0
-
-
-def test_a4_a_range_before_the_first_fetch_is_an_error(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade("1")))
-    with pytest.raises(td.ArchiveError, match="2026-11-10, which were never fetched"):
-        archive.trades(end="2026-11-10")
-    archive.add(response(td.TradeBook, [trade("0", DAYS[0])], clock("15:45", DAYS[0])))
-    with pytest.raises(td.ArchiveError, match="2026-11-17, 2026-11-18, which"):
-        archive.trades(None, DAYS[2])
 
 
 def test_a21_a_day_that_ended_after_its_last_response(tmp_path: Path) -> None:

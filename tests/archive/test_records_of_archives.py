@@ -5,10 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from archiving import (
     trade,
     trade_response,
 )
+from calls import wait_until
 from signalling import interrupted
 from tradingdata.archive import databases, days, folder, store
 from tradingdata.archive.responses import Log, Responses
@@ -125,48 +123,17 @@ def test_an_argument_error_is_no_failed_fetch(tmp_path: Path) -> None:
     assert archive.missing(SATURDAY, SATURDAY + dt.timedelta(1)) == []
 
 
-class Slow:
-    """A client that returns after some seconds, or never."""
-
-    def __init__(self, account: str, event: threading.Event | None = None) -> None:
-        self.account, self._event = account, event
-
-    def order_book(self, *, timeout: float | None) -> Any:
-        if self._event is not None:
-            self._event.wait(30)
-        return order_response(order("1"), account=self.account)
-
-    def trade_book(self, *, timeout: float | None) -> Any:
-        return trade_response(trade("1"), account=self.account)
-
-
-class SlowAccounts(td.Accounts):
-    """An ``Accounts`` of such clients."""
-
-    def __init__(self, clients: list[Any]) -> None:
-        super().__init__([each.account for each in clients])
-        self._slow = {each.account: each for each in clients}
-
-    @contextmanager
-    def _client(self, label: str) -> Iterator[Any]:
-        yield self._slow[label]
-
-
 def test_what_has_arrived_is_stored_while_one_account_stalls(tmp_path: Path) -> None:
     """Even if the process is then killed."""
     archive = td.Archive(tmp_path / "books")
-    event = threading.Event()
-    clients: list[Any] = [Slow("stalls", event), *(Slow(f"desk{number}") for number in range(5))]
-    thread = threading.Thread(target=lambda: archive.fetch(SlowAccounts(clients)))
-    thread.start()
-    until = time.monotonic() + 20
-    while len(archive.accounts) < 5 and time.monotonic() < until:
-        time.sleep(0.1)
-    assert len(archive.accounts) == 5
-    event.set()
-    thread.join()
+    with td.sandbox.start(accounts=6, orders=5) as service:
+        accounts = td.Accounts({x: service.client(x) for x in service.accounts})
+        service.fail_next("stall", seconds=3, account="desk1")
+        with ThreadPoolExecutor(1) as pool:
+            fetched = pool.submit(archive.fetch, accounts)
+            wait_until(lambda: len(archive.accounts) == 5)
+            assert not fetched.done()
     assert len(archive.accounts) == 6
-    assert len(archive.trades(DAY)) == 6
 
 
 @pytest.mark.parametrize("module", [days, databases])
@@ -184,14 +151,12 @@ def test_f141_an_interrupt_while_storing_loses_no_book(
         raise RuntimeError("Query interrupted") if module is databases else KeyboardInterrupt
 
     monkeypatch.setattr(module, "write", interrupts)
-    with pytest.raises(KeyboardInterrupt):
-        archive.fetch(Slow("desk"))  # type: ignore[call-overload]
-    for _ in range(2):
-        assert numbers(archive.trades(DAY)) == numbers(archive.orders(DAY)) == ["1"]
-        assert len(archive.fetches()) == 2
-        archive.add(trade_response(trade("1"), at="16:00"), account="desk")
-        archive.withdraw(archive.fetches()[-1].id)
-        break
+    with td.sandbox.start(orders=5) as service, pytest.raises(KeyboardInterrupt):
+        archive.fetch(service.client())
+    day = td.sandbox.DEFAULT_DAY
+    assert len(archive.orders(day)) == 5
+    assert len(archive.trades(day)) > 0
+    assert len(archive.fetches()) == 2
 
 
 def test_an_interrupt_while_the_log_is_made_loses_no_entry(tmp_path: Path) -> None:
