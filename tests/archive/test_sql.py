@@ -121,6 +121,7 @@ CANDIDATES = "part VARCHAR, ts TIMESTAMP WITH TIME ZONE"  # the last of those th
         ("SELEC 1", td.ConfigurationError, CANNOT),
         ("SELECT nothing FROM trades", td.ConfigurationError, CANNOT),
         ("SELECT *\n  FROM trade", td.ConfigurationError, f"^{CANNOT}{re.escape(ABSENT)}$"),
+        (f"SELECT {'(' * 5000}1{')' * 5000}", td.ConfigurationError, CANNOT),  # F157
         ("SELECT date_part(1, 2, 3)", td.ConfigurationError, CANDIDATES),
         ("SELECT 1e20::HUGEINT AS large", td.ConfigurationError, r"is not in -2\^63 to 2\^63"),
         (5, TypeError, "query must be text"),
