@@ -149,9 +149,10 @@ def test_books_of_one_isin_are_matched_to_the_paisa(seed: int) -> None:
     matches: list[Any] = []
     for number in range(1, rng.randint(2, 30)):
         place: dict[str, Any] = rng.choice([{}, ON_BSE, {ID: "11"}]) | FIRST
-        closing = Rest(number, rng.choice([1, -1]), rng.randint(1, 20), rng.randint(1, 10**6))
-        value, side = closing.paise / 100, "B" if closing.sign > 0 else "S"
-        rows.append(trade(number, side, closing.quantity, value, number, **place))
+        sign, paise = rng.choice([1, -1]), rng.randint(-(10**6), 10**6)
+        closing = Rest(number, sign, rng.randint(1, 20), paise)
+        side = "B" if sign > 0 else "S"
+        rows.append(trade(number, side, closing.quantity, paise / 100, number, **place))
         while closing.left and lots and lots[0].sign != closing.sign:
             quantity = min(closing.left, lots[0].left)
             bought, sold = sorted((lots[0], closing), key=lambda each: -each.sign)

@@ -106,6 +106,12 @@ def test_rows_of_one_second_are_in_the_order_of_their_numbers() -> None:
     assert td.realised_pnl(td.TradeBook(rows)).realised == 50.0
 
 
+def test_an_order_that_is_of_one_side_is_no_issue() -> None:
+    """It decides which lot is closed first, but not whether one is."""
+    rows = [row._replace(trade_no=None, txn_type="B") for row in NEWEST_FIRST]
+    assert len(td.realised_pnl(td.TradeBook(rows)).open_lots) == 3
+
+
 def test_a_sale_that_stands_before_its_purchase_is_matched() -> None:
     trades = td.TradeBook(
         [

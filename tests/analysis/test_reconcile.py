@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from analysis_samples import DAY, TIME, at, book, order, trade
+from analysis_samples import TIME, at, book, order, trade
 from cases import ENTERED
 from tradingdata import sandbox
 from tradingdata.analysis.inputs import UPDATED
@@ -15,50 +15,6 @@ from tradingdata.analysis.inputs import UPDATED
 
 def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:
     return {row.order_no: row.finding for row in result}
-
-
-def test_each_finding() -> None:
-    orders = td.OrderBook(
-        [
-            order(1, 10, 100.0),
-            order(2, 10, 100.0),
-            order(3, 10, 100.0),
-            order(4, 10, 100.0),
-            order(5, 0, None),
-            order(6, None, 100.0),
-            order(7, 5, None),
-        ]
-    )
-    trades = book(
-        trade(1, "B", 4, 400.0),
-        trade(1, "B", 6, 600.0, trade_no="1b"),
-        trade(2, "B", 9, 900.0),
-        trade(3, "B", 10, 1000.2),
-        trade(6, "B", 5, 500.0),
-        trade(7, "B", 5, 500.0),
-        trade(8, "B", 5, 500.0),
-    )
-    result = td.reconcile(orders, trades)
-    assert findings(result) == {
-        "O1": "agrees",
-        "O2": "quantity differs",
-        "O3": "price differs",
-        "O4": "no trades",
-        "O5": "agrees",
-        "O6": "value missing",
-        "O7": "value missing",
-        "O8": "no order",
-    }
-    assert not result.agrees
-    assert findings(result.differences).keys() == {"O2", "O3", "O4", "O6", "O7", "O8"}
-    assert "8 orders, 2 agree, 1 no order, 1 no trades" in repr(result)
-    by_number = {row.order_no: row for row in result}
-    first, second, last = by_number["O1"], by_number["O2"], by_number["O8"]
-    assert (first.day, first.legs, first.fills, first.symbol) == (DAY, 1, 2, "INFY")
-    assert (second.orders_quantity, second.trades_quantity) == (10.0, 9)
-    assert (second.orders_average, second.trades_average) == (100.0, 100.0)
-    assert (second.orders_value, second.trades_value) == (1000.0, 900.0)
-    assert (last.orders_quantity, last.orders_average, last.orders_value) == (None, None, None)
 
 
 @pytest.mark.parametrize(("value", "finding"), [(1000.1, "agrees"), (1000.11, "price differs")])

@@ -16,19 +16,7 @@ from tradingdata.analysis.results import Problem
 pytestmark = pytest.mark.filterwarnings("ignore::tradingdata.errors.DataWarning")
 
 EXPIRY = CONTRACT[-1]
-LONG_AND_SHORT = td.realised_pnl(
-    book(
-        trade(1, "B", 10, 1000.0, security_id="10"),
-        trade(2, "B", 5, 550.0, security_id="10"),
-        trade(3, "S", 4, 480.0, 1, security_id="10"),
-        trade(4, "S", 20, 4000.0, security_id="11", symbol="TCS"),
-    )
-)
 LOT: dict[str, Any] = {name: TRADE[name] for name in REQUIRED} | {"quantity": 10, "value": 900.0}
-
-
-def by_security(result: td.analysis.UnrealisedPnl) -> dict[str, td.analysis.Unrealised]:
-    return {row.security_id: row for row in result}
 
 
 def test_a_sum_that_no_float_holds_is_an_error_and_not_infinite() -> None:

@@ -45,6 +45,7 @@ class Expected:
 
     quantity: int
     filled: int
+    fills: int
     legs: int
     lacks_entry: bool
     to_first_fill: float | None
@@ -93,6 +94,7 @@ def orders_of(made: World, rng: random.Random) -> Orders:
         facts[(*order, side)] = Expected(
             sum(quantities),
             sum(event.quantity for event in events),
+            len(events),
             len(legs),
             any(event.row[ENTERED] is None for event in events),
             waited if waited >= 0 else None,
