@@ -28,7 +28,7 @@ def run(
 ) -> Run:
     """A service with two orders, of which one then fills, with a miss between."""
     environment = {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
-    first, second = (row | {"status": "Pending"} for row in orders(2))
+    first, second = (row | {"status": "Pending", "pan_no": "ABCDE1234F"} for row in orders(2))
     filled = first | {"status": "Success", "traded_qty": 7}
     service.script(
         book_reply([first, second]),
@@ -59,6 +59,7 @@ def test_json_carries_the_whole_order(run: Run) -> None:
     assert "status" in reported[3]["fields"]
     assert reported[3]["order"]["status"] == "Success"
     assert reported[3]["order"]["order_no"] == reported[0]["order"]["order_no"]
+    assert reported[3]["order"]["pan_no"] == "ABXXXXXX4F"
 
 
 def test_a_filter_leaves_other_orders_out(run: Run) -> None:
@@ -110,7 +111,7 @@ def test_a_restart_reports_what_changed_meanwhile_once(
 ) -> None:
     changes, state = tmp_path / "changes", tmp_path / "state.json"
     alert = ("--on-change", program(KEEP, changes), "--state", state, "-w", "status=Error")
-    first, second = (row | {"status": "Pending"} for row in orders(2))
+    first, second = (row | {"status": "Pending", "pan_no": "ABCDE1234F"} for row in orders(2))
     rejected, again = first | {"status": "Error"}, second | {"status": "Error"}
     service.script(then=book_reply([first, second]))
     assert run("watch", "-i", "0.01", "--polls", "1", *alert).text == ""

@@ -17,19 +17,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
 
 
-@pytest.fixture(scope="module")
-def shown() -> str:
+def test_the_demo_shows_what_each_call_gives() -> None:
     done = run("demo")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
-
-
-def test_the_demo_shows_what_each_call_gives(shown: str) -> None:
-    parts = shown.split("\n>>> ")
+    assert (done.returncode, done.stderr) == (0, "")
+    parts = done.stdout.split("\n>>> ")
     kinds = [part.splitlines()[1].partition(":")[0] for part in parts[2:]]
     assert kinds == ["TradeBook", "Positions", "OrderBook", "StockList"]
-    assert re.search(r"^  .*\d (PUT|CALL) +", shown, re.MULTILINE)
+    assert re.search(r"^  .*\d (PUT|CALL) +", done.stdout, re.MULTILINE)
     assert len(re.findall(r" Pending\b", parts[4])) == 10
 
 

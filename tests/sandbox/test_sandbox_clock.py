@@ -14,6 +14,8 @@ import tradingdata as td
 from sandbox_calls import ask, column, orders, trades
 from tradingdata import sandbox
 from tradingdata._util.declarations import BOOK_CALLS
+from tradingdata.sandbox.day import SimulatedBooks
+from tradingdata.sandbox.market import Market
 
 
 @pytest.fixture
@@ -94,6 +96,12 @@ def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> N
     assert led.now == expected
     assert led.advance_to("09:00").time() == time(9)
     assert orders(led) == []
+
+
+def test_a_second_is_made_once() -> None:
+    books = SimulatedBooks(0, Market(0, dt.date(2026, 11, 20)), 5)
+    assert books.at(60) is books.at(60)
+    assert books.at(61) is not books.at(60)
 
 
 def test_one_label_is_not_taken_for_its_letters() -> None:

@@ -34,22 +34,13 @@ def test_no_poll_is_made_at_the_end_against_what_the_service_asks() -> None:
 
 def test_an_interrupt_of_the_last_poll_does_not_skip_it() -> None:
     clock = Clock()
-    books: list[td.OrderBook | KeyboardInterrupt]
-    books = [order_book([]), KeyboardInterrupt(), order_book([])]
-    answers = iter(books)
-
-    def poll() -> td.OrderBook:
-        answer = next(answers)
-        if isinstance(answer, KeyboardInterrupt):
-            raise answer
-        return answer
-
-    watch = watched(poll, KnownOrders((), None), clock, left=lambda: 1003.0 - clock.now)
+    polls = Polls([order_book([]), KeyboardInterrupt(), order_book([])], clock)
+    watch = watched(polls, KnownOrders((), None), clock, left=lambda: 1003.0 - clock.now)
     next(watch)
     with pytest.raises(KeyboardInterrupt):
         next(watch)
     assert len(list(watch)) == 1
-    assert next(answers, None) is None
+    assert len(polls.at) == 3
 
 
 def test_an_end_is_a_time_of_today_or_a_moment() -> None:

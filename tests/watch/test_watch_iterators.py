@@ -30,37 +30,6 @@ from watch.watching import (
 ROWS = orders(5, order_no=str)
 
 
-def test_a_wait_that_is_cancelled_keeps_the_pace() -> None:
-    async def run() -> list[float]:
-        clock, at = Clock(), []
-
-        async def poll() -> td.OrderBook:
-            at.append(clock.now - 1000.0)
-            return order_book([])
-
-        async def sleep(seconds: float) -> None:
-            clock.now += seconds
-            if cancels and clock.now >= cancels[0]:
-                cancels.pop(0)
-                raise asyncio.CancelledError
-
-        cancels = [1002.0, 1004.0, 1007.0]
-        rules = Rules(5.0, lambda: math.inf, lambda: False)
-        watch: td.types.AsyncWatch[Any] = td.types.AsyncWatch(
-            poll, KnownOrders((), None), rules, clock=clock, sleep=sleep
-        )
-        cancelled = 0
-        while len(at) < 3:
-            try:
-                await anext(watch)
-            except asyncio.CancelledError:
-                cancelled += 1
-        assert cancelled == 3
-        return at
-
-    assert asyncio.run(run()) == [0.0, 5.0, 10.0]
-
-
 def test_one_watch_serves_one_loop() -> None:
     entered, leave = threading.Event(), threading.Event()
 

@@ -49,6 +49,7 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
 UNMENDED = (KeyboardInterrupt, ValueError, td.ConfigurationError, td.ClientClosedError)
 RAISED = (*UNMENDED, td.AuthenticationError)
 FAULTS = ("none", "none", "empty", "part", "older", "shuffled", "blank", "twice", *ERRORS)
+REFUSED = (td.AuthenticationError, td.RateLimitError, td.ServiceError)  # the next poll is later
 REFUSALS = 3  # in a row, after which the error is raised
 ROUNDING = 1e-6  # seconds: after a pause with jitter the clock is at no whole second
 EXECUTED = ("txn_type", "quantity", "traded_price")
@@ -117,6 +118,7 @@ class Life(RuleBasedStateMachine):
         self.clock = Clock()
         self.service = Service(self.clock)
         self.refused = self.misses = 0
+        self.is_refused = False
         self.book: Any = None
         self.requested: Any = None
         self.present: list[Key] = []  # in the last good response
@@ -182,7 +184,7 @@ class Life(RuleBasedStateMachine):
     @rule(faults=st.lists(st.tuples(st.sampled_from(FAULTS), st.integers(0, 99)), max_size=3))
     def poll(self, faults: list[tuple[str, int]]) -> None:
         self.service.faults, self.service.outcomes = faults, []
-        before = len(self.service.at)
+        before, now, was_refused = len(self.service.at), self.clock.now, self.is_refused
         try:
             update = self.advance()
         except RAISED as error:
@@ -193,6 +195,10 @@ class Life(RuleBasedStateMachine):
             self.service.at[before:], self.service.at[before + 1 :], strict=False
         ):
             assert 0 < other - one <= self.again + self.service.takes + ROUNDING
+        last = self.service.outcomes[-1] if self.service.outcomes else None
+        self.is_refused = isinstance(last, REFUSED)
+        first = self.service.at[before] if len(self.service.at) > before else now
+        assert was_refused or first - now <= self.interval + ROUNDING, "also after a cancelled wait"
 
     def raised(self, error: BaseException) -> None:
         """What ends nothing, and is no update."""

@@ -84,27 +84,17 @@ def test_watches_that_are_refused_together_do_not_poll_together_again() -> None:
     assert all(30 <= first <= 37.5 for first, _ in later)
 
 
-def test_after_a_suspend_the_next_poll_is_at_once() -> None:
-    """Eight hours pass within one look at the clock; the pace is kept from then on."""
+@pytest.mark.parametrize("end", [math.inf, 1100.0])
+def test_after_a_suspend_the_next_poll_is_at_once(end: float) -> None:
+    """Eight hours pass within one look at the clock; the pace is kept until the end."""
     clock = Clock()
-    polls = Polls([EMPTY] * 4, clock)
-    updates = watched(polls, KnownOrders((), None), clock)
+    polls = Polls([EMPTY] * 3, clock)
+    updates = watched(polls, KnownOrders((), None), clock, left=lambda: end - clock.now)
     next(updates)
     clock.after_next_sleep = 8 * 3600.0
-    next(updates)
-    assert polls.at[1] - polls.at[0] == 8 * 3600 + 1
-    next(updates)
-    assert polls.at[2] - polls.at[0] == 8 * 3600 + 5
-
-
-def test_after_a_suspend_over_the_end_one_poll_is_made() -> None:
-    clock = Clock()
-    polls = Polls([EMPTY] * 4, clock)
-    updates = watched(polls, KnownOrders((), None), clock, left=lambda: 1100.0 - clock.now)
-    next(updates)
-    clock.after_next_sleep = 8 * 3600.0
-    assert len(list(updates)) == 1
-    assert len(polls.at) == 2
+    list(until_over(updates))
+    late = [8 * 3600 + 1, *([8 * 3600 + 5, 8 * 3600 + 10] if end == math.inf else [])]
+    assert [at - polls.at[0] for at in polls.at[1:]] == late
 
 
 def test_no_tick_comes_twice_where_the_clock_is_a_hair_behind_it() -> None:

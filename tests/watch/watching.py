@@ -62,7 +62,7 @@ class Polls:
             response = response()
         if response is None:
             raise Over
-        if isinstance(response, Exception):
+        if isinstance(response, BaseException):
             raise response
         self._last = self._decode(response)
         return self._last
