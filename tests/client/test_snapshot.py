@@ -12,7 +12,7 @@ import pytest
 
 import tradingdata as td
 from calls import BOOK_PATH, Call, async_call, both, sync_call, within
-from service import Behaviour, Service, book_reply, orders, reply, trades
+from service import Behaviour, Record, Service, book_reply, orders, reply, trades
 from tradingdata import sandbox
 from tradingdata.analysis.keys import REQUIRED
 from tradingdata.client import snapshot as together
@@ -21,27 +21,28 @@ ORDER_PATH = "/api/v1/order/book"
 SAME: dict[str, Any] = dict.fromkeys(REQUIRED, "1") | {
     "exchange": "NSE",
     "txn_type": "B",
-    "order_date_time": "2026-11-20 09:15:00",
 }
+
+
+def order(number: str, filled: object, day: int = 20, **facts: Any) -> Record:
+    entered = {"order_date_time": f"2026-11-{day} 09:15:00"}
+    return orders(1, **SAME | entered | {"order_no": number, "traded_qty": filled} | facts)[0]
+
+
+def trade(number: str, quantity: object, day: int = 20, **facts: Any) -> Record:
+    """Of an order that was entered on that day of November."""
+    entered = {"order_date_time": f"2026-11-{day} 09:15:00"}
+    return trades(1, **SAME | entered | {"order_no": number, "quantity": quantity} | facts)[0]
 
 
 def order_book(**filled: object) -> Behaviour:
     """The order book with that many of each order filled."""
-    return book_reply(
-        record
-        for number, quantity in filled.items()
-        for record in orders(1, **SAME, order_no=number, traded_qty=quantity)
-    )
+    return book_reply(order(*each) for each in filled.items())
 
 
-def trade_book(*, day: int = 20, **quantities: object) -> Behaviour:
+def trade_book(**quantities: object) -> Behaviour:
     """The trade book with one trade of each order."""
-    facts = SAME | {"order_date_time": f"2026-11-{day} 09:15:00"}
-    return book_reply(
-        record
-        for number, quantity in quantities.items()
-        for record in trades(1, **facts, order_no=number, quantity=quantity)
-    )
+    return book_reply(trade(*each) for each in quantities.items())
 
 
 @pytest.fixture(autouse=True)
@@ -91,11 +92,19 @@ def test_the_time_is_for_all_of_it(
     assert asked(service) == "TOTT"
 
 
-def test_a_quantity_that_was_lost_agrees_with_nothing(service: Service) -> None:
-    scripted(service, [order_book(A=5)], [trade_book(A="NA"), trade_book(A=5)])
+@pytest.mark.parametrize("day", [19, 20])
+@pytest.mark.parametrize(("filled", "calls"), [(5, "TOT"), ("NA", "TOTO")])
+def test_a_quantity_that_was_lost_agrees_with_nothing(
+    service: Service, filled: object, day: int, calls: str
+) -> None:
+    order_books = [
+        book_reply([order("A", quantity, day), order("B", 0)]) for quantity in (filled, 5)
+    ]
+    trade_books = [book_reply([trade("A", quantity, day)]) for quantity in ("NA", 5)]
+    scripted(service, order_books, trade_books)
     with pytest.warns(td.DataWarning):
         books = sync_call(service.base_url, "books")
-    assert asked(service) == "TOT"
+    assert asked(service) == calls
     assert books.trades[0].quantity == 5
 
 
@@ -107,10 +116,11 @@ def test_prices_do_not_count(service: Service) -> None:
 
 
 def test_trades_of_other_days_do_not_count(service: Service) -> None:
-    scripted(service, [order_book(A=5)], [trade_book(A=5, day=19)])
+    yesterday = [book_reply([trade("A", 5, 19)])]
+    scripted(service, [order_book(A=5)], yesterday)
     with pytest.raises(td.BooksDisagreeError, match="disagree on 'A' after"):
         sync_call(service.base_url, "books")
-    scripted(service, [order_book(A=0)], [trade_book(A=5, day=19)])
+    scripted(service, [order_book(A=0)], yesterday)
     assert len(sync_call(service.base_url, "books").trades) == 1
 
 
@@ -118,21 +128,13 @@ def test_trades_of_other_days_do_not_count(service: Service) -> None:
 @pytest.mark.parametrize("times", [True, False], ids=["times", "no-entry-times"])
 def test_an_order_that_filled_on_two_days_agrees(service: Service, call: Call, times: bool) -> None:
     """40 of it were executed yesterday; the trade book has the 60 of today."""
-    missing: dict[str, Any] = {} if times else {"order_date_time": None}
-    entered = {"order_date_time": "2026-11-19 09:15:00"}
-    rows = [
-        SAME | entered | {"order_no": "A", "traded_qty": 100},
-        SAME | {"order_no": "B", "traded_qty": 5},
-    ]
-    executed = SAME | {"exch_trade_time": "2026-11-20 10:00:00"}
-    fills = [
-        executed | entered | {"order_no": "A", "quantity": 60},
-        executed | {"order_no": "B", "quantity": 5},
-    ]
+    facts = {"exch_trade_time": "2026-11-20 10:00:00"} | (
+        {} if times else {"order_date_time": None}
+    )
     scripted(
         service,
-        [book_reply(record for row in rows for record in orders(1, **row))],
-        [book_reply(record for row in fills for record in trades(1, **row | missing))],
+        [book_reply([order("A", 100, 19), order("B", 5)])],
+        [book_reply([trade("A", 60, 19, **facts), trade("B", 5, **facts)])],
     )
     assert len(call(service.base_url, "books").orders) == 2
     assert asked(service) == "TO"
@@ -143,10 +145,8 @@ def test_more_fills_than_an_order_of_an_earlier_day_has_disagree(
     service: Service, call: Call
 ) -> None:
     """Its trades cannot be of an earlier day than the order book."""
-    entered = {"order_date_time": "2026-11-19 09:15:00", "order_no": "A"}
-    row = SAME | entered | {"traded_qty": 5}
-    fill = SAME | entered | {"quantity": 6, "exch_trade_time": "2026-11-20 10:00:00"}
-    scripted(service, [book_reply(orders(1, **row))], [book_reply(trades(1, **fill))])
+    fill = trade("A", 6, 19, exch_trade_time="2026-11-20 10:00:00")
+    scripted(service, [book_reply([order("A", 5, 19)])], [book_reply([fill])])
     with pytest.raises(td.BooksDisagreeError):
         call(service.base_url, "books")
 
@@ -156,10 +156,9 @@ def test_an_order_that_is_valid_for_years_agrees_before_the_first_fill_of_a_day(
     service: Service, entered: str, wanted: str
 ) -> None:
     """Nothing else in the books says that a day has passed; the order and the response do."""
-    order = SAME | {"order_date_time": f"{entered} 09:15:00", "order_no": "A", "traded_qty": 5}
+    times = dict.fromkeys(("order_date_time", "exch_order_time"), f"{entered} 09:15:00")
     validity = {} if entered > "2026" else {"good_till_days_date": "2999-12-31"}
-    exchange = {"exch_order_time": order["order_date_time"]}
-    scripted(service, [book_reply(orders(1, **order | validity | exchange))], [trade_book()])
+    scripted(service, [book_reply([order("A", 5, **times | validity)])], [trade_book()])
     with suppress(td.BooksDisagreeError):
         sync_call(service.base_url, "books")
     assert asked(service) == wanted
