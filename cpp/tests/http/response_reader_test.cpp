@@ -43,15 +43,6 @@ struct Reading {
 
 }  // namespace
 
-TEST_CASE("a plain response arrives completely") {
-  Reading reading(200, {{"Content-Length", "4"}}, "good");
-  CHECK_FALSE(reading.failure);
-  CHECK(reading.text() == "good");
-  CHECK(reading.receiver.response().status == 200);
-  CHECK_FALSE(reading.receiver.close_delimited());
-  CHECK(reading.receiver.response().body.capacity() == 4);
-}
-
 TEST_CASE("a refusal has the headers that matter to it") {
   Reading reading(503, {{"Retry-After", "5"}, {"Date", "then"}, {"Location", "/there"}}, "busy");
   CHECK_FALSE(reading.failure);
