@@ -128,9 +128,8 @@ def test_trades_of_other_days_do_not_count(service: Service) -> None:
 @pytest.mark.parametrize("times", [True, False], ids=["times", "no-entry-times"])
 def test_an_order_that_filled_on_two_days_agrees(service: Service, call: Call, times: bool) -> None:
     """40 of it were executed yesterday; the trade book has the 60 of today."""
-    facts = {"exch_trade_time": "2026-11-20 10:00:00"} | (
-        {} if times else {"order_date_time": None}
-    )
+    facts: dict[str, Any] = {} if times else {"order_date_time": None}
+    facts["exch_trade_time"] = "2026-11-20 10:00:00"
     scripted(
         service,
         [book_reply([order("A", 100, 19), order("B", 5)])],
@@ -156,7 +155,7 @@ def test_an_order_that_is_valid_for_years_agrees_before_the_first_fill_of_a_day(
     service: Service, entered: str, wanted: str
 ) -> None:
     """Nothing else in the books says that a day has passed; the order and the response do."""
-    times = dict.fromkeys(("order_date_time", "exch_order_time"), f"{entered} 09:15:00")
+    times: Any = dict.fromkeys(("order_date_time", "exch_order_time"), f"{entered} 09:15:00")
     validity = {} if entered > "2026" else {"good_till_days_date": "2999-12-31"}
     scripted(service, [book_reply([order("A", 5, **times | validity)])], [trade_book()])
     with suppress(td.BooksDisagreeError):
