@@ -81,3 +81,10 @@ def test_numbers_may_come_again_on_another_day_or_side_and_be_missing() -> None:
         )
     )
     assert found[0].buy_quantity == 20
+
+
+def test_a_trade_without_a_time_counts_unless_a_day_is_asked_for() -> None:
+    timeless = book(trade(1, "B", 5, 50.0, exch_trade_time=None))
+    assert td.positions(timeless)[0].buy_quantity == 5
+    with pytest.raises(ValueError, match="exch_trade_time is missing"):
+        td.positions(timeless, day=DAY)
