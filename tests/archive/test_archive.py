@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import pickle
 import sys
 import warnings
@@ -23,29 +22,33 @@ from archiving import (
     trade,
     trade_response,
 )
+from service import as_json
 from tradingdata import sandbox
 
 
 def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
-    """What did not fit is kept as it was sent, and is an issue again."""
-    sent = trade("1", quantity="ten", colour={"deep": [1, None]}, traded_price=1e300)
-    given = trade_response(sent, trade("2"))
-    assert given.issues[0].lost
-    archive = archive_with(tmp_path, given)
+    """What did not fit is kept as it was sent, with its spelling, and is an issue again."""
+    row = as_json(trade("1", quantity=27.5, traded_price="ten", colour={"deep": [1, None]}))
+    row = row.replace(b"27.5", b"2.75e1")
+    row = row.replace(b"{", b'{"ratio": 1.50, "big": 123456789012345678901, ', 1)
+    body = b'{"status": "success", "data": [%b, %b]}' % (row, as_json(trade("2")))
+    with pytest.warns(td.DataWarning):
+        given = td.TradeBook.from_json(body)
+    archive = td.Archive(tmp_path / "books")
+    archive.add(given, at=clock("15:45"))
     assert archive.verify() == 2
     with pytest.warns(td.DataWarning, match="Trade.quantity"):
         found = archive.trades(DAY)
     assert found.issues == given.issues
     again = td.concat([found.sort("trade_no"), found[:1]]).issues
-    assert again == (*given.issues, given.issues[0]._replace(row=2))
-    assert found[0].quantity is None
-    assert found.extra_fields == given.extra_fields
+    assert again == (*given.issues, *(issue._replace(row=2) for issue in given.issues))
+    assert (found[0].quantity, found[0].traded_price) == (None, None)
+    assert found.extra_fields == given.extra_fields == ("ratio", "big", "colour")
     assert found[0]["colour"] == given[0]["colour"]
-    extra = archive.sql("SELECT extra FROM trades WHERE trade_no = '1'")
-    assert '"colour"' in extra[0].extra
-    (text,) = archive.sql("SELECT sent FROM trades WHERE sent IS NOT NULL")
-    assert json.loads(text.sent)["quantity"] == "ten"
-    assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
+    first, second = archive.sql("SELECT extra, sent FROM trades ORDER BY trade_no")
+    assert first.extra == '{"ratio":1.50,"big":123456789012345678901,"colour":{"deep":[1,null]}}'
+    assert "2.75e1" in first.sent
+    assert second.sent is None
 
 
 def test_a_response_without_a_time_replaces_nothing(tmp_path: Path) -> None:

@@ -82,23 +82,11 @@ def test_threads_that_read_share_the_memory(tmp_path: Path) -> None:
     assert psutil.Process().memory_info().rss - before < 60e6
 
 
+PATHS = "books%41|a*|books [2026]|a b|tab\there|?|new\nline|it's|{a,b}|é|#x"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="names of files")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "books%41",
-        "a*",
-        "books [2026]",
-        "a b",
-        "tab\there",
-        "?",
-        "new\nline",
-        "it's",
-        "{a,b}",
-        "é",
-        "#x",
-    ],
-)
+@pytest.mark.parametrize("name", PATHS.split("|"))
 def test_a_path_is_that_folder_and_no_other(name: str, tmp_path: Path) -> None:
     """Whatever it would mean as an address or a pattern."""
     archive_with(tmp_path / "booksA", trade_response(trade("wrong")))

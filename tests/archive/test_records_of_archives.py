@@ -45,22 +45,6 @@ def test_legs_in_another_order_are_no_change(tmp_path: Path) -> None:
     assert (str(first.seen_at)[11:16], first.order["colour"]) == ("09:00", "green")
 
 
-def test_unknown_numbers_keep_their_spelling(tmp_path: Path) -> None:
-    numbers = b'"ratio": 1.50, "big": 123456789012345678901, "quantity": 2.75e1'
-    body = b'{"status": "success", "data": [{"trade_no": "1", ' + numbers + b"}]}"
-    with pytest.warns(td.DataWarning):
-        book = td.TradeBook.from_json(body)
-    archive = td.Archive(tmp_path / "books")
-    archive.add(book, at=clock("15:45"))
-    with pytest.warns(td.DataWarning):
-        found = archive.trades(DAY)
-    assert found.extra_fields == ("ratio", "big")
-    extra = archive.sql("SELECT extra FROM trades")[0].extra
-    assert '"ratio":1.50' in extra.replace(" ", "")
-    assert '"big":123456789012345678901' in extra.replace(" ", "")
-    assert '"quantity": 2.75e1' in archive.sql("SELECT sent FROM trades")[0].sent
-
-
 def test_retirement_in_any_order(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books")
     for account in ("a", "b"):

@@ -195,14 +195,6 @@ def test_a_display_in_a_notebook_stays(name: str, golden: Callable[[str, str], N
     golden(f"displays/html/{name}.html", table + "\n")
 
 
-def test_rows_of_equal_names_are_told_apart_at_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    for width in WIDTHS:
-        monkeypatch.setenv("COLUMNS", str(width))
-        for name in ("results/positions-alike", "results/realised-alike"):
-            lines = [line for line in repr(SHOWN[name]).splitlines() if "CALL" in line]
-            assert len(set(lines)) == 4, "their numbers are the same"
-
-
 @pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])
 def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
     assert cell_width(f"INFY {text}") == 5 + cell_len(text)

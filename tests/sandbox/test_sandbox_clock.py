@@ -143,11 +143,3 @@ def test_another_service_has_no_simulated_clock() -> None:
         token = simulated._tokens["desk1"] = simulated.token().replace("sandbox-", "other-")
         book = td.Client(simulated.base_url, access_token=token).trade_book()
     assert before <= received_at(book) <= dt.datetime.now(dt.UTC)
-
-
-def test_a_failure_is_of_the_simulated_day() -> None:
-    with td.sandbox.start(orders=20) as service, service.client(attempts=1) as client:
-        service.fail_next(500)
-        with pytest.raises(td.ServerError) as caught:
-            client.trade_book()
-    assert caught.value._received_at == CLOSE

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from calls import within
-from sandbox_calls import PATHS, SOURCE, ask, book_headers, call, connect
+from sandbox_calls import PATHS, SOURCE, book_headers, call, connect
 from service import exchange
 from tradingdata import sandbox
 from tradingdata._util.declarations import BOOK_CALLS
@@ -146,15 +146,3 @@ def test_half_requests_start_few_threads_and_do_not_shut_others_out(
             assert len(client.order_book()) == 10
         assert threading.active_count() - before < 300
     assert capfd.readouterr().err == ""
-
-
-def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:
-    assert day.accounts == ("desk1", "desk2")
-    assert len({day.token("desk1"), day.token("desk2")}) == 2
-    for endpoint in BOOKS:
-        clients = [
-            {row["client_id"] for row in ask(day, endpoint, account).json["data"]}
-            for account in day.accounts
-        ]
-        assert [len(client) for client in clients] == [1, 1]
-        assert clients[0] != clients[1]

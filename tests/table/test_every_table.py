@@ -17,7 +17,6 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import RESULTS, results, unwarned
-from service import as_json, envelope, trades
 from tradingdata import _core, sandbox
 from tradingdata.table.export import TableExport
 from tradingdata.table.rows import row_type
@@ -165,22 +164,6 @@ def test_a_display_on_an_ascii_terminal_is_as_wide_as_any(monkeypatch: pytest.Mo
     assert [line for line in lines if len(line) > 40] == []
     assert "xxx~xxx" in lines[3]
     assert "  ... 89 more" in lines
-
-
-def test_more_issues_than_are_shown_are_counted() -> None:
-    names = [
-        "quantity",
-        "lot_size",
-        "traded_price",
-        "trade_value",
-        "tick_size",
-        "row_no",
-        "algo_id",
-    ]
-    book = td.TradeBook.from_json(as_json(envelope([trades(1)[0] | dict.fromkeys(names, "1")])))
-    lines = repr(book).splitlines()
-    assert [line.split()[0] for line in lines[-6:-1]] == [f"{x.field}:" for x in book.issues[:5]]
-    assert lines[-1] == f"    +{len(book.issues) - 5} more in .issues"
 
 
 def test_nothing_that_tables_have_is_replaced_by_a_message(tables: dict[str, TableExport]) -> None:
