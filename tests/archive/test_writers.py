@@ -244,8 +244,10 @@ def test_a_read_only_folder_is_reported_before_a_request(tmp_path: Path) -> None
 def test_a_forked_child_reads_and_writes(tmp_path: Path) -> None:
     run_child(
         """
+import warnings
 from pathlib import Path
 from archiving import DAY, archive_with, trade, trade_response
+warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
 archive = archive_with(Path(sys.argv[1]), trade_response(trade("1")))
 assert len(archive.trades(DAY)) == 1
 child = os.fork()

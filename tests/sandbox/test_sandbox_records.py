@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from fractions import Fraction
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 import service
+from calls import run_child
 from sandbox_calls import PATHS, Record, ask, call, column, orders, search, trades
 from tradingdata import sandbox
 from tradingdata._util.declarations import BOOK_CALLS, CALLS, RECORDS
@@ -62,24 +60,15 @@ def digests(service: sandbox.Service) -> list[str]:
 
 
 def test_the_same_seed_and_day_give_the_same_bytes_in_another_process() -> None:
-    script = (
-        "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from tradingdata import sandbox; from test_sandbox_records import digests\n"
-        "with sandbox.start(seed=7, day='2026-03-02') as service: print(*digests(service))"
-    )
-    command = [sys.executable, "-P", "-c", script, str(Path(__file__).parent), *sys.path]
-    seen = {
-        subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            text=True,
-            env={"PYTHONHASHSEED": hash_seed, "LC_ALL": "C"},
-        ).stdout.strip()
-        for hash_seed in ("1", "2")
-    }
+    code = """
+import hashlib
+from sandbox_calls import PATHS, ask
+with td.sandbox.start(seed=7, day="2026-03-02") as service:
+    print(*(hashlib.sha256(ask(service, name).body).hexdigest() for name in PATHS))
+"""
+    seen = {run_child(code, environment={"PYTHONHASHSEED": x, "LC_ALL": "C"}) for x in "12"}
     with sandbox.start(seed=7, day=date(2026, 3, 2)) as service:
-        assert seen == {" ".join(digests(service))}
+        assert seen == {" ".join(digests(service)) + "\n"}
 
 
 def test_another_seed_or_day_is_another_book_and_the_same_listing(day: sandbox.Service) -> None:

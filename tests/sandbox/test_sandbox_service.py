@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import tradingdata as td
+from calls import run_child
 from sandbox_calls import PATHS, ask, call, connect
-from signalling import end as end_process
-from signalling import interruptible
 from systems import needs
 from tradingdata import sandbox
 
@@ -25,23 +19,6 @@ from tradingdata import sandbox
 def threads() -> set[threading.Thread]:
     """The threads of sandboxes, among them those of a test that left one running."""
     return {one for one in threading.enumerate() if one.name.startswith("tradingdata-sandbox")}
-
-
-@contextmanager
-def python(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A Python of its own that finds what this one finds."""
-    with subprocess.Popen(
-        interruptible(sys.executable, "-P", "-W", "error", *arguments),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            end_process(process)
 
 
 def test_a_token_ends_and_another_takes_its_place() -> None:
@@ -144,32 +121,34 @@ def test_many_may_start_and_stop_without_a_leak() -> None:
 
 
 def test_a_program_that_forgets_to_stop_it_ends_all_the_same() -> None:
-    script = (
-        "import http.client; from tradingdata import sandbox\n"
-        "port = int(sandbox.start(orders=5).base_url.rpartition(':')[2])\n"
-        "kept = http.client.HTTPConnection('127.0.0.1', port)\n"
-        "kept.request('GET', '/api/v1/stocks?query=tata'); print(kept.getresponse().status)\n"
-        "kept.close()"
-    )
-    with python("-c", script) as process:
-        out, err = process.communicate(timeout=100)
-    assert (process.returncode, out, err) == (0, "200\n", "")
+    code = """
+from sandbox_calls import PATHS, connect
+kept = connect(td.sandbox.start(orders=5))
+kept.request("GET", PATHS["search"] + "?query=tata")
+print(kept.getresponse().status)
+kept.close()
+"""
+    assert run_child(code) == "200\n"
 
 
 @needs("fork")
 def test_a_forked_child_that_ends_leaves_its_parents_service_alone() -> None:
-    script = (
-        "import os; from tradingdata import sandbox\n"
-        "from sandbox_calls import connect, PATHS\n"
-        "service = sandbox.start(orders=5); kept = connect(service)\n"
-        "def ask():\n"
-        "    kept.request('GET', PATHS['search'] + '?query=tata')\n"
-        "    return kept.getresponse().read()\n"
-        "first = ask(); child = os.fork()\n"
-        "if child == 0: kept.close(); raise SystemExit(0)\n"
-        "assert os.waitpid(child, 0)[1] == 0\n"
-        "assert ask() == first; kept.close(); service.stop()"
-    )
-    with python("-W", "ignore::DeprecationWarning", "-c", script) as process:
-        out, err = process.communicate(timeout=100)
-    assert (process.returncode, out, err) == (0, "", "")
+    run_child("""
+import warnings
+from sandbox_calls import PATHS, connect
+warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
+service = td.sandbox.start(orders=5)
+kept = connect(service)
+def ask():
+    kept.request("GET", PATHS["search"] + "?query=tata")
+    return kept.getresponse().read()
+first = ask()
+child = os.fork()
+if child == 0:
+    kept.close()
+    raise SystemExit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert ask() == first
+kept.close()
+service.stop()
+""")

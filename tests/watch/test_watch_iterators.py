@@ -31,39 +31,25 @@ ROWS = orders(5, order_no=str)
 
 
 def test_one_watch_serves_one_loop() -> None:
-    entered, leave = threading.Event(), threading.Event()
-
     def poll() -> td.OrderBook:
-        entered.set()
-        leave.wait(10)
+        with pytest.raises(RuntimeError, match="waiting in another thread: use one for each"):
+            next(watch)
         return order_book([])
 
-    clock = Clock()
-    watch = watched(poll, KnownOrders((), None), clock)
-    thread = threading.Thread(target=lambda: next(watch))
-    thread.start()
-    assert entered.wait(10)
-    with pytest.raises(RuntimeError, match="already waiting in another thread: use one for each"):
-        next(watch)
-    leave.set()
-    thread.join(10)
-    assert len(next(watch).orders) == 0
+    watch = watched(poll, KnownOrders((), None), Clock())
+    assert len(next(watch).orders) == len(next(watch).orders) == 0
 
 
-def test_one_async_watch_serves_one_task(service: Service) -> None:
-    service.script(then=book_reply(ROWS))
-
-    async def run() -> None:
-        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
-            watch = client.watch_orders(60)
+def test_one_async_watch_serves_one_task() -> None:
+    async def poll() -> td.OrderBook:
+        with pytest.raises(RuntimeError, match="already waiting in another task"):
             await anext(watch)
-            waiting = asyncio.create_task(anext(watch))
-            await asyncio.sleep(0.05)
-            with pytest.raises(RuntimeError, match="already waiting in another task"):
-                await anext(watch)
-            waiting.cancel()
+        return order_book([])
 
-    asyncio.run(run())
+    rules = Rules(5.0, lambda: math.inf, lambda: False)
+    watch: td.types.AsyncWatch[Any] = td.types.AsyncWatch(poll, KnownOrders((), None), rules)
+    update: Any = asyncio.run(anext(watch))
+    assert len(update.orders) == 0
 
 
 def test_a_watch_closed_by_another_thread_ends_its_loop(service: Service) -> None:
@@ -114,18 +100,13 @@ def test_a_watch_closed_during_its_request_ends_the_loop_of_another_task(service
 
 
 def test_a_watch_closed_before_it_confirms_a_loss_makes_no_further_request() -> None:
+    def lossy() -> td.OrderBook:
+        watch.close()
+        return order_book(some_orders(2))
+
     clock = Clock()
-
-    def sleep(seconds: float) -> None:
-        clock.sleep(seconds)
-        if len(polls.at) == 2:
-            watch.close()
-
-    polls = Polls([order_book(some_orders(3)), order_book(some_orders(2))], clock, confirms=False)
-    watch: Watch[Any] = Watch(
-        polls, KnownOrders((), None), Rules(5.0, lambda: math.inf, lambda: False),
-        clock=clock, sleep=sleep,
-    )  # fmt: skip
+    polls = Polls([order_book(some_orders(3)), lossy], clock, confirms=False)
+    watch = watched(polls, KnownOrders((), None), clock)
     assert len(list(watch)) == 1
     assert len(polls.at) == 2
 

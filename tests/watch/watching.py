@@ -81,29 +81,21 @@ def trade_book(records: list[Record]) -> td.TradeBook:
 
 
 def order_updates(
-    *responses: Any, clock: Clock | None = None, interval: float = 5.0, **options: Any
+    *responses: Any, ignore: Iterable[str] = ("row_no", "ref_ltp"), previous: Any = None
 ) -> Iterator[td.types.OrderUpdate]:
     """The updates of a watch that meets these responses (bodies' records, or errors)."""
-    clock = Clock() if clock is None else clock
-    state = KnownOrders(options.pop("ignore", ("row_no", "ref_ltp")), options.pop("previous", None))
-    polls = Polls(
-        responses,
-        clock,
-        lambda reported: reported if isinstance(reported, td.OrderBook) else order_book(reported),
-    )
-    return until_over(watched(polls, state, clock, interval, **options))
+    return _updates(responses, order_book, KnownOrders(tuple(ignore), previous))
 
 
-def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpdate]:
+def trade_updates(*responses: Any, previous: Any = None) -> Iterator[td.types.TradeUpdate]:
     """The same for trades."""
+    return _updates(responses, trade_book, KnownTrades(previous))
+
+
+def _updates(responses: Iterable[Any], decode: Callable[[Any], Any], state: Any) -> Iterator[Any]:
     clock = Clock()
-    polls = Polls(
-        responses,
-        clock,
-        lambda reported: reported if isinstance(reported, td.TradeBook) else trade_book(reported),
-    )
-    state = KnownTrades(options.pop("previous", None))
-    return until_over(watched(polls, state, clock, **options))
+    polls = Polls(responses, clock, decode)
+    return until_over(watched(polls, state, clock))
 
 
 def watched(
