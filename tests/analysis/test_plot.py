@@ -269,8 +269,8 @@ def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:
 def test_amounts_are_in_lakh_and_crore(books: Any) -> None:
     ax = plot.blotter(books[1].filter(expiry_date=None), values=True)
     written = ax.yaxis.get_major_formatter()
-    values = (0, 950, 99_999, 150_000, 1_25_00_000, 2.5e9)
-    texts = ["0", "950", "99,999", "1.5 L", "1.25 Cr", "250 Cr"]
+    values = (0, 950, 99_999, 1_00_000, 150_000, 1_00_00_000, 1_25_00_000, 2.5e9)
+    texts = ["0", "950", "99,999", "1 L", "1.5 L", "1 Cr", "1.25 Cr", "250 Cr"]
     assert [written(value) for value in values] == [written(-value) for value in values] == texts
     assert plot.pnl_curve(books[1]).yaxis.get_major_formatter()(-1_25_00_000) == "-1.25 Cr"
 

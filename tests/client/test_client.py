@@ -325,6 +325,11 @@ def core_options() -> dict[str, Any]:
 CORE = core_options()
 
 
+def test_a_call_ends_after_thirty_seconds_at_most() -> None:
+    """Where nothing else is said: no call waits for ever."""
+    assert CORE["timeout"] == 30
+
+
 @pytest.mark.parametrize("name", [name for name, value in CORE.items() if value is not None])
 def test_the_core_names_an_option_that_is_none_or_missing(name: str) -> None:
     """And shows no value: a proxy's URL may have a password."""
