@@ -255,9 +255,10 @@ def check_next_days(made: Timeline, ledger: td.Ledger, day: dt.date) -> None:
     """The lots of a day open the days after it, whose changes are passed with the earlier ones."""
     stop = dt.datetime.combine(day, dt.time()) + dt.timedelta(days=1)
     rest = td.TradeBook(row for row in made.trades if row[TIME] >= stop)
-    if not rest:
-        return
     arrivals = [lot for lot in made.opening if lot["time"] and lot["time"] >= stop]
+    first = min((row[TIME].date() for row in rest), default=dt.date.max)
+    if not rest or any(lot["time"].date() < first for lot in arrivals):
+        return  # a lot that is older than all trades does not arrive
     arguments = made.arguments | {"opening": ledger.open_lots(day).to_dicts() + arrivals}
     then = unwarned(partial(td.Ledger, rest, **arguments, until=ledger.until))
     lots: list[dict[Any, Fraction]] = [defaultdict(Fraction) for _ in "ab"]

@@ -107,13 +107,15 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
     for number in range(1, rng.randint(4, most)):
         day = rng.randrange(12)
         at = dt.datetime.combine(DAYS[day], dt.time(9, 15)) + dt.timedelta(0, rng.randrange(30000))
+        if rng.random() < 0.05 and made.replaced < dt.datetime.max:
+            at = made.replaced
         if at in taken:
             continue
         taken.add(at)
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
         if rng.random() < 0.4:
             expiry, derivative = rng.choice([*OPTIONS[:2], (FUTURE[EXPIRY], FUTURE)])
-            fields = derivative if DAYS[day] <= expiry else fields
+            fields = derivative if at.date() <= expiry else fields
         tag, client, product = rng.choice(TAGS), rng.choice(clients), rng.choice("CCI")
         sign, quantity, price = rng.choice([1, -1]), rng.randint(1, 9), rng.randint(5, 90)
         value = quantity * price * made.unit(fields[ID], at)
@@ -144,7 +146,10 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
 
 
 def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: list[str]) -> None:
-    """Lots without a time, of other times before the first day, and arrivals in mid-stream."""
+    """Lots without a time, of other times before the first day, and arrivals in mid-stream.
+
+    Some are of one time, but for intraday lots: of these, a part may change.
+    """
     lots: list[tuple[dict[str, Any], Event]] = []
     for _ in range(rng.randint(0, 6)):
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
@@ -158,13 +163,13 @@ def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: li
         known: dt.datetime | None = time
         if arrives:  # a bonus or an allotment
             known = begin + dt.timedelta(days=rng.randrange(6), hours=rng.randrange(24))
-        elif rng.random() < 0.2:
+        elif rng.random() < 0.2 and product == "C":
             known = None
         lot = {**HELD, **fields, CLIENT: client, PRODUCT: product, "by": tag}
         lot |= {"time": known, "multiplier": unit, "side": "long" if sign > 0 else "short"}
         key = client, fields[ID], fields.get(EXPIRY), tag, product
         at, rank = (known or begin, 2) if arrives else (UNDATED, 0)
-        for _ in range(rng.choice([1, 1, 2])):
+        for _ in range(rng.choice([1, 1, 2]) if product == "C" else 1):
             quantity = rng.randint(1, 9)
             cost = quantity * rng.randint(5, 90) * unit
             event = Event(at, rank, "lot", key, sign, quantity, Fraction(cost), known or UNDATED)
