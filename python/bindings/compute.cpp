@@ -129,9 +129,9 @@ auto lists_of_parts(std::vector<OpenPart> (LotFold::*method)(Args...) const) {
 }
 
 void put(LotFold& fold, std::int64_t row, std::int32_t key, bool is_long, std::int64_t quantity,
-         int128 value, std::int64_t time, std::int64_t since) {
+         int128 value, std::int64_t time, std::int64_t since, std::int64_t was) {
   if (key < 0 || quantity < 1) throw py::value_error("no such lot");
-  fold.put({row, key, is_long, time, since, quantity, value});
+  fold.put({row, key, is_long, time, since, quantity, value}, was);
 }
 
 class GroupsOfSlices {
@@ -266,7 +266,7 @@ void bind_compute(py::module_& module) {
           "run", [](LotFold& fold, std::int64_t until) { released([&] { fold.run(until); }); },
           py::arg("until"))
       .def("put", &put, py::arg("row"), py::arg("key"), py::arg("is_long"), py::arg("quantity"),
-           py::arg("value"), py::arg("time"), py::arg("since"))
+           py::arg("value"), py::arg("time"), py::arg("since"), py::arg("was") = -1)
       .def("close", &LotFold::close, py::arg("row"), py::arg("key"), py::arg("quantity"),
            py::arg("value"), py::arg("at"))
       .def("end", &LotFold::end, py::arg("lot"), py::arg("at"))

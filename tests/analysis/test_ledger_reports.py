@@ -59,6 +59,13 @@ def test_a_demerger_moves_cost_not_proceeds(sold: int, expected: float) -> None:
     assert sum(lot.value for lot in result.filter(**{ID: "11"}).open_lots) == expected
 
 
+def test_what_a_demerger_moves_is_rounded_as_the_broker_rounds_it() -> None:
+    """portfolio-performance/portfolio#5830: the cost that stayed was 1,604.61."""
+    change = td.LotChange(NEXT, into={"security_id": "11"}, cost=0.194793)
+    ledger = td.Ledger(book(trade(1, "B", 94, 1992.8)), changes=[change], until=NEXT)
+    assert [lot.value for lot in ledger.open_lots()] == [1604.62, 388.18]
+
+
 def test_a_calculation_again_splits_nothing_again() -> None:
     """wealthfolio/wealthfolio#541, stadlmax/pyFIFOtax#14: applied twice."""
     split = [td.LotChange(NEXT, ratio=10)]

@@ -56,6 +56,15 @@ def test_a_fraction_stays_in_the_last_lot_and_is_named() -> None:
     assert held(result.filter(**{ID: "10"})) == [("1", 1, 100.0), ("2", 1, 110.0), ("3", 3, 300.0)]
 
 
+def test_what_is_left_of_a_lot_keeps_its_place() -> None:
+    """Before another lot of its second, which it stood behind after a part of it had changed."""
+    lots = [trade(1, "B", 3, 15.0, **INTRADAY), trade(2, "B", 5, 400.0, **INTRADAY)]
+    (sale,) = on_day([trade(3, "S", 5, 500.0, **INTRADAY)], 1)
+    change = td.LotChange(TUESDAY, where=INTRADAY, replace={PRODUCT: "C"}, quantity=2)
+    result = td.realised_pnl(book(*lots, sale), changes=[change])
+    assert (result.realised, held(result)) == (175.0, [("2", 1, 80.0), ("1", 2, 10.0)])
+
+
 @pytest.mark.parametrize(
     ("more", "detail"),
     [

@@ -181,17 +181,21 @@ void LotFold::trade(std::int64_t row) {
     unmatched_.push_back({row, key, rest.left, rest.value, time});
     return;
   }
-  queue.lots.push_back(std::ssize(lots_));
+  rest.order = std::ssize(lots_);
+  queue.lots.push_back(rest.order);
   lots_.push_back(rest);
 }
 
-void LotFold::put(const Lot& lot) {
+void LotFold::put(Lot lot, std::int64_t was) {
   Queue& lots = queue(lot.key);
-  const auto is_younger = [this](std::int64_t time, std::int64_t number) {
-    return time < lots_[at(number)].time;
+  const bool keeps_place = was >= 0 && lots_[at(was)].key == lot.key;
+  lot.order = keeps_place ? lots_[at(was)].order : std::ssize(lots_);
+  const auto is_younger = [this](const Lot& own, std::int64_t number) {
+    const Lot& other = lots_[at(number)];
+    return std::tie(own.time, own.order) < std::tie(other.time, other.order);
   };
   const auto oldest = lots.lots.begin() + static_cast<std::ptrdiff_t>(lots.next);
-  const auto place = std::upper_bound(oldest, lots.lots.end(), lot.time, is_younger);
+  const auto place = std::upper_bound(oldest, lots.lots.end(), lot, is_younger);
   lots.lots.insert(place, std::ssize(lots_));
   lots_.push_back(lot);
 }
@@ -278,8 +282,9 @@ std::vector<OpenPart> LotFold::parts_at(std::int64_t moment) const {
 
 std::vector<OpenPart> LotFold::open(std::int64_t moment) const {
   std::vector<OpenPart> parts = parts_at(moment);
-  std::ranges::sort(parts, {},
-                    [](const OpenPart& part) { return std::tuple(part.key, part.time, part.lot); });
+  std::ranges::sort(parts, {}, [this](const OpenPart& part) {
+    return std::tuple(part.key, part.time, lots_[at(part.lot)].order, part.lot);
+  });
   return parts;
 }
 

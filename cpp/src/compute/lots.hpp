@@ -31,7 +31,8 @@ struct Lot {
   std::int64_t quantity;
   int128 total;  // its value
   std::int64_t left = quantity;
-  int128 value = total;  // of what is left
+  int128 value = total;    // of what is left
+  std::int64_t order = 0;  // its place among lots that are as old
 
   // Takes a quantity and returns its share of the value. The shares add up to the value.
   int128 take(std::int64_t taken);
@@ -117,8 +118,9 @@ class LotFold {
 
   // Goes on with all trades before a moment.
   void run(std::int64_t until);
-  // Opens a lot after the lots of its key that are as old. A key must have lots of one side only.
-  void put(const Lot& lot);
+  // Opens a lot after the lots of its key that are as old, or in the place of one of that key which
+  // it was (-1: none). A key must have lots of one side only.
+  void put(Lot lot, std::int64_t was);
   // Closes a quantity of the oldest lots of a key, for a value, by a row that is no trade.
   void close(std::int64_t row, std::int32_t key, std::int64_t quantity, int128 value,
              std::int64_t at);

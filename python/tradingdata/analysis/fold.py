@@ -454,8 +454,8 @@ class Run:
         left = [part.value - value for (part, _), value in zip(lots, values, strict=True)]
         added = _prorated(quantities, Fraction(repr(change.add or 0)) * self._unit, _half_up)
         values = list(map(add, values, added))
-        kept = _prorated(values, 1 - moved_part)
-        moved = list(map(sub, values, kept))
+        moved = _prorated(values, moved_part, _half_up)
+        kept = list(map(sub, values, moved))
         if rest and change.cash is not None:
             cash = Fraction(repr(change.cash)) * rest
             moved = self._pay(moment, lots, moved, rest / change.share, cash)
@@ -540,7 +540,7 @@ class Run:
     def _reopen(
         self, part: _Part, quantity: int, value: int, fields: Mapping[str, Any], moment: int
     ) -> None:
-        """Opens what a lot became, with its time and its number."""
+        """Opens what a lot became, with its time and its number, and in its place."""
         if not quantity:
             return
         row, key = part.row, part.key
@@ -558,7 +558,7 @@ class Run:
                 f"a change of {time_of(moment)} makes {quantity} of {lead_of(self.row(row))}: "
                 "correct its ratio"
             )
-        self.fold.put(row, key, part.is_long, quantity, value, part.time, moment)
+        self.fold.put(row, key, part.is_long, quantity, value, part.time, moment, part.lot)
         self._late(key, moment, moment)
 
     def _agree(self, key: int, multiplier: int | None) -> None:

@@ -146,10 +146,7 @@ def timeline(rng: random.Random, most: int = 40) -> Timeline:
 
 
 def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: list[str]) -> None:
-    """Lots without a time, of other times before the first day, and arrivals in mid-stream.
-
-    Some are of one time, but for intraday lots: of these, a part may change.
-    """
+    """Lots without a time, of other times before the first day, and arrivals in mid-stream."""
     lots: list[tuple[dict[str, Any], Event]] = []
     for _ in range(rng.randint(0, 6)):
         fields: dict[str, Any] = {ID: rng.choice(["10", "11"])}
@@ -163,13 +160,13 @@ def _opening(rng: random.Random, made: Timeline, begin: dt.datetime, clients: li
         known: dt.datetime | None = time
         if arrives:  # a bonus or an allotment
             known = begin + dt.timedelta(days=rng.randrange(6), hours=rng.randrange(24))
-        elif rng.random() < 0.2 and product == "C":
+        elif rng.random() < 0.2:
             known = None
         lot = {**HELD, **fields, CLIENT: client, PRODUCT: product, "by": tag}
         lot |= {"time": known, "multiplier": unit, "side": "long" if sign > 0 else "short"}
         key = client, fields[ID], fields.get(EXPIRY), tag, product
         at, rank = (known or begin, 2) if arrives else (UNDATED, 0)
-        for _ in range(rng.choice([1, 1, 2]) if product == "C" else 1):
+        for _ in range(rng.choice([1, 1, 2])):
             quantity = rng.randint(1, 9)
             cost = quantity * rng.randint(5, 90) * unit
             event = Event(at, rank, "lot", key, sign, quantity, Fraction(cost), known or UNDATED)
@@ -199,6 +196,10 @@ def _changes(rng: random.Random, made: Timeline, begin: dt.datetime) -> None:
                     td.LotChange(
                         at, where=intraday, replace={PRODUCT: "C"}, quantity=rng.randint(1, 9)
                     ),
+                    td.LotChange(
+                        at, where=intraday, into={ID: "12"}, cost=0.25, quantity=rng.randint(1, 9)
+                    ),
+                    td.LotChange(at, where=intraday, add=2, quantity=rng.randint(1, 9)),
                 ]
             )
         )
@@ -320,22 +321,27 @@ class Oracle:
         if rest and change.cash is not None:
             self._pay(change, sign, lots, costs, rest)
         before = carried = Fraction(0)
-        opened: list[tuple[Key, Lot]] = []
-        for (_, lot), target, cost, quantity in zip(lots, targets, costs, quantities, strict=True):
+        opened: list[tuple[Key, Lot, Key, Lot]] = []
+        for (key, lot), target, cost, quantity in zip(
+            lots, targets, costs, quantities, strict=True
+        ):
             count = math.floor(change.share * (before + quantity))
             count -= math.floor(change.share * before)
             before += quantity
             carried += cost
             if count:
-                opened.append((target, Lot(sign, count, carried, lot.time)))
+                opened.append((key, lot, target, Lot(sign, count, carried, lot.time)))
                 carried = Fraction(0)
         if opened:
-            opened[-1][1].cost += carried  # a fraction's value is in the last lot
+            opened[-1][-1].cost += carried  # a fraction's value is in the last lot
+        for key, lot, target, became in opened:
+            if target == key:
+                self.held[key].insert(self.held[key].index(lot), became)
+            else:
+                self.held[target].append(became)
+                self.held[target].sort(key=lambda lot: lot.time)
         for key, lot in lots if second is None else ():
             self.held[key].remove(lot)
-        for key, lot in opened:
-            self.held[key].append(lot)
-            self.held[key].sort(key=lambda lot: lot.time)
 
     def _pay(
         self,
