@@ -368,11 +368,15 @@ class History:
                 for values, count in self.model.rows(book, day).items():
                     wanted[(day, *values)] += count
             assert found == wanted, book
-            for day in self.model.days(book):
-                read = self.quietly(partial(getattr(self.archive, book), day, missing_ok=True))
+            days, rows = sorted(self.model.days(book)), []
+            read = partial(getattr(self.archive, book), missing_ok=True)
+            for day in days:
+                rows += (one := self.quietly(partial(read, day)))
                 names = TIMES[book][0], "client_id", "row_no"
-                places = [tuple(row[name] for name in names) for row in read]
+                places = [tuple(row[name] for name in names) for row in one]
                 assert places == sorted(places, key=lambda x: (x[0] is None, x)), "their order"
+            if days:
+                assert list(self.quietly(partial(read, days[0], days[-1]))) == rows, "by day"
 
     def each_read_needs_its_days(self) -> None:
         pick = self.chance
