@@ -374,3 +374,20 @@ def test_f135_a_body_that_cannot_be_read_is_named_until_it_is_restored(
         again = trade_response(trade("1"), trade("2"), at="16:00")
         archive.add(book if remedy == "the same response" else again)
     assert numbers(opened(root).trades(DAYS[2])) == ["1", "2", "3"]
+
+
+def test_f183_a_restored_body_has_its_rows_once(tmp_path: Path) -> None:
+    """Where the other response of the day is lost: two files have the restored one then."""
+    book = trade_response(trade("1"), trade("1", quantity=5, txn_type="S"), at="10:00")
+    root = Path(archive_with(tmp_path, book).path)
+    (damaged,) = response_files(root)
+    td.Archive(root).add(trade_response(trade("2"), at="11:00"))
+    for path in response_files(root):
+        if path != damaged:
+            path.unlink()
+    lose_body(damaged)
+    archive = opened(root)
+    with pytest.warns(td.DataWarning):
+        archive.add(book)
+    assert numbers(archive.trades(DAYS[2])) == ["1", "1", "2"]
+    check_engines(archive)

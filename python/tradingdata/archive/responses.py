@@ -168,7 +168,8 @@ class Log:
             where = (path,)
             for entry in entries:
                 self.places[entry.id] = self.places.get(entry.id, ()) + where
-                if self.entries.setdefault(entry.id, entry) is entry:
+                if entry.id not in self.entries:  # it is in two files once its body was restored
+                    self.entries[entry.id] = entry
                     self._add(entry)
         self.files = files
 
