@@ -285,3 +285,40 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
     query = "SELECT quantity FROM trades"
     assert [*map(tuple, archive.sql(query, DAY))] == [(4,)]
     assert next(turns) == 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows syncs no folders")
+def test_f143_what_is_stored_outlasts_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file has its content on the disk before its name, and its folder the name in the end."""
+    on_disk: set[int] = set()
+    folders: set[int] = set()
+    fsync, replace, mkdir = os.fsync, os.replace, os.mkdir
+
+    def synced(descriptor: int) -> None:
+        fsync(descriptor)
+        on_disk.add(os.fstat(descriptor).st_ino)
+
+    def named(path: str) -> None:
+        folder = os.stat(os.path.dirname(path)).st_ino
+        folders.add(folder)
+        on_disk.discard(folder)
+
+    def renamed(old: str, new: str) -> None:
+        assert os.stat(old).st_ino in on_disk, f"{new} has its name before its content"
+        replace(old, new)
+        named(new)
+
+    def made(path: str, *mode: int) -> None:
+        mkdir(path, *mode)
+        named(path)
+
+    for name, seen in {"fsync": synced, "replace": renamed, "mkdir": made}.items():
+        monkeypatch.setattr(os, name, seen)
+    archive = td.Archive(tmp_path / "books")
+    for number in "12":
+        archive.add(trade_response(trade(number), at=f"1{number}:00", account=f"desk{number}"))
+        assert folders <= on_disk
+    archive.erase("desk1")
+    assert folders <= on_disk
