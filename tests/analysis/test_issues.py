@@ -26,7 +26,8 @@ def test_a_price_that_matches_nothing_is_named() -> None:
 
 
 def test_a_sale_without_an_opening_is_in_the_heading_of_the_day() -> None:
-    trades = td.TradeBook([made(1, "S", 10, 100, "20 10:00", product="C")])
+    """Also at midnight, where all trades are that have their day alone."""
+    trades = td.TradeBook([made(1, "S", 10, 100, "20 00:00", product="C")])
     day = unwarned(lambda: td.day_pnl(trades, shorts={"I", "M"}))
     assert "sold without an opening: 1" in " ".join(repr(day).split())
     assert [(issue.product, issue.count) for issue in day.issues] == [("C", 1)]
