@@ -344,8 +344,13 @@ def rows_digest(table: _core.Slice, without: Collection[str] = ()) -> str:
 
 
 def query(connection: Connection, name: str, day: str, table: _core.Slice, book: str) -> str:
-    """Returns a query of the columns of a day's file over its rows in memory, under a name."""
-    connection.register(f"_td_rows_{name}", _Arrow(table, _core.names_of(table.row_type)))
+    """Returns a query of the columns of a day's file over its rows in memory, under a name.
+
+    They are sorted by account and time, as a file has them.
+    """
+    order = [(column, False) for column in ("account", *SORTED[book], "fetch_id")]
+    rows = _Arrow(table.sorted(order), _core.names_of(table.row_type))
+    connection.register(f"_td_rows_{name}", rows)
     times = ("received_at", "last_seen")
     made = ", ".join(f"make_timestamp({time})::TIMESTAMPTZ AS {time}" for time in times)
     columns = ", ".join(list(COLUMNS[book])[1:])
@@ -364,11 +369,10 @@ class _Arrow:
 
 
 def write(path: str, day: Day) -> None:
-    """Writes a day to a file, sorted by account and time."""
+    """Writes a day to a file."""
     book, note = day.note.book, day.note
-    order = [(name, False) for name in ("account", *SORTED[book], "fetch_id")]
     with databases.connection() as opened:
-        rows = query(opened, "day", note.day, day.rows.sorted(order), book)
+        rows = query(opened, "day", note.day, day.rows, book)
         written = databases.write(opened, rows, path, note=str(note))
     if written != note.rows:
         raise OSError(f"{written} rows were written of {note.rows}")
